@@ -4,6 +4,7 @@
 set(cuda_sample
     core/kernels/captured_pointers_test.cpp  # the wrapper that nvcc puts around a lambda, searched for pointers
     core/kernels/kernel_uses_test.cpp        # functors, extended lambdas and their names
+    core/kernels/transform_test.cpp          # transform: functors of values, vectors of elements, strides
     contract/fixture_test.cpp                # the CUDA runtime beside ferry: the current device is left alone
     contract/kernels_test.cpp                # parallel_for: every index space, every kind of parameter
     contract/reduce_test.cpp                 # parallel_reduce: CUB

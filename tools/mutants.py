@@ -32,8 +32,10 @@ import threading
 import time
 
 import mutants_expressions
+import mutants_jit
 import mutants_reductions
 import mutants_several
+import mutants_sorting
 import mutants_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -53,8 +55,12 @@ LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified
 SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
-           mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp"],
-           mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"]}
+           mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp",
+                                 *(f"tests/core/{name}_test.cpp" for name in ("functions", "generator_functions", "kernels/transform"))],
+           mutants_jit: [*(f"core/src/{folder}/*.cpp" for folder in ("support", "operations", "jit", "generator")), "tests/tools/mutants_jit_main.cpp",
+                         "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
+           mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"],
+           mutants_sorting: [*LIBRARY, "tests/core/sorting_*_test.cpp", "tests/core/compare_test.cpp", "tests/core/print_test.cpp"]}
 # -g1: line numbers, which show the objects that contain the code of a header's line. Some bugs use <thread>.
 FLAGS = ["-std=c++20", "-include", "thread", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",
          *(f"-I{module}/{part}" for module in MODULES for part in ("include", "src")), "-Itests",

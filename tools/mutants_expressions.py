@@ -1,5 +1,5 @@
-"""Planted bugs in array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/core/expressions_*
-must catch them. The first field names the broken feature."""
+"""Planted bugs in array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/core/expressions_*,
+functions_test.cpp, generator_functions_test.cpp and kernels/transform_test.cpp must catch them. The first field names the broken feature."""
 
 ASSIGNMENT, BOUND = "core/src/expressions/assignment.cpp", "core/src/expressions/bound_program.cpp"
 PROGRAM, TEXT = "core/src/expressions/expression_program.cpp", "core/src/expressions/program_text.cpp"
@@ -8,15 +8,17 @@ PROMOTION, LIST = "core/include/ferry/core/detail/operations/promotion.hpp", "co
 CONVERT, SCALARS = "core/src/operations/convert_scalar.cpp", "core/include/ferry/core/detail/operations/convert_scalar.hpp"
 OPERAND, EXPRESSION = "core/include/ferry/core/detail/expressions/expression_operand.hpp", "core/include/ferry/core/expression.hpp"
 HALF, MATH = "core/include/ferry/core/half.hpp", "core/include/ferry/core/math.hpp"
+FUNCTION, FUNCTION_TEXT = "core/src/operations/function_definition.cpp", "core/src/generator/function_text.cpp"
+KERNEL_PLAN, LAYOUT = "core/src/generator/kernel_plan.cpp", "core/src/kernels/element_layout.cpp"
 
 MUTANTS = [
-    ("shapes", "the first operand is not stretched", (PROGRAM, "if (d >= a.shape.rank || s.extent[d] == 1)", "if (d >= a.shape.rank)")),
-    ("shapes", "the second operand is stretched to anything", (PROGRAM, "else if (b.shape.extent[d] != 1 && b.shape.extent[d] != s.extent[d])", "else if (false)")),
-    ("shapes", "the third operand has no part in the shape", (PROGRAM, "  a.shape = common_shape(a, c);\n", "")),
+    ("shapes", "the first operand is not stretched", (PROGRAM, "if (d >= all.rank || all.extent[d] == 1)", "if (d >= all.rank)")),
+    ("shapes", "the second operand is stretched to anything", (PROGRAM, "else if (extent != 1 && extent != all.extent[d]) [[unlikely]]", "else if (false)")),
+    ("shapes", "the third operand has no part in the shape", (PROGRAM, "const program_shape common = common_shape(all);", "const program_shape common = common_shape(all.first(all.size() == 3 ? 2 : all.size()));")),
     ("shapes", "destinations are stretched", (ASSIGNMENT, "if (e.extent[d] != to.extent[d] && e.extent[d] != 1) throw_does_not_fit(a, at);", "")),
     ("shapes", "destinations in which elements repeat are accepted", (ASSIGNMENT, "if (to.extent[d] > 1 && a.to.stride_bytes[d] == 0)", "if (false)")),
     ("shapes", "several destinations differ in shape", (ASSIGNMENT, "  if (to != first)\n", "  if (false)\n")),
-    ("strides", "an operand broadcasts with its stride", (ASSIGNMENT, "o.stride_bytes[axis] = extents[d] == 1 ? 0 : strides[d] * size;", "o.stride_bytes[axis] = strides[d] * size;")),
+    ("strides", "an operand broadcasts with its stride", (PROGRAM, "to.stride_bytes[axis] = a.extents[d] == 1 ? 0 : a.strides[d] * size;", "to.stride_bytes[axis] = a.strides[d] * size;")),
     ("strides", "strides do not follow the order of axes", (BOUND, "o.stride_bytes[d] = strides[from[d]];", "o.stride_bytes[d] = strides[d];")),
     ("strides", "reversed axes begin at their first element", (BOUND, "      o.data += o.stride_bytes[d] * static_cast<std::ptrdiff_t>(extent_[d] - 1);\n", "")),
     ("strides", "axes are joined if one array allows it",
@@ -24,19 +26,21 @@ MUTANTS = [
     ("strides", "axes of indices are joined", (BOUND, "bool joins = !is_indexed_[d] && !is_indexed_[d + 1];", "bool joins = true;")),
     ("strides", "joined axes keep the strides of the next one", (BOUND, "for (std::size_t k = 0; k != arrays; ++k) stride(k, x) = stride(k, x + 1);", "")),
     ("strides", "indices stay at their axis when others are joined", (BOUND, "if (code_[k].what == operation::index && code_[k].a > d) --code_[k].a;", ";")),
-    ("aliases", "no overlap needs a temporary", (ASSIGNMENT, "    if (!is_hazard(p, *o.to)) continue;\n", "    if (true) continue;\n")),
+    ("aliases", "no overlap needs a temporary", (ASSIGNMENT, "    if (!is_hazard(*p, ranges, *o.to)) continue;\n", "    if (true) continue;\n")),
     ("aliases", "arrays overlap only if they begin at one element", (BOUND, "if (in_a.begin == in_a.end || in_b.begin == in_b.end || !in_a.overlaps(in_b)) return false;", "if (a.data != b.data) return false;")),
     ("aliases", "elements between those of a stride never overlap", (BOUND, "  return apart < size_a || step - apart < size_b;", "  return apart == 0;")),
+    ("aliases", "elements that begin between those of the destination never overlap", (BOUND, "  return apart < size_a || step - apart < size_b;", "  return apart == 0 || step - apart < size_b;")),
+    ("aliases", "elements that end between those of the destination never overlap", (BOUND, "  return apart < size_a || step - apart < size_b;", "  return apart < size_a;")),
     ("aliases", "views of one address are the same elements", (BOUND, "if (destination.shape.extent[d] != 1 && destination.stride_bytes[d] != operand.stride_bytes[d]) return false;", "")),
     ("aliases", "memory as another type is the same elements", (BOUND, "if (destination.data != operand.data || destination.type != operand.type) return false;", "if (destination.data != operand.data) return false;")),
     ("aliases", "exchanged arrays are stored too early", (PLAN, "!s.loop && !is_stored_late(e, k))", "!s.loop)")),
     ("aliases", "results are computed into memory that is still read", (PLAN, "(is_last || !is_read) && is_flat_on", "is_flat_on")),
     ("aliases", "overlapping destinations are accepted", (ASSIGNMENT, "      if (may_overlap(a.to, b->to))\n", "      if (false)\n")),
-    ("masks", "masked assignments write all elements", (BOUND, "      out.mask = i.a, out.value = i.b;\n", "")),
+    ("masks", "masked assignments write all elements", (BOUND, "      out.mask = keep(p, i.a, to);\n", "")),
     ("masks", "a mask is taken where another array is left", (BOUND, "are_same_elements(*o.to, p.operands[p.code[i.c].a]))", "true)")),
     ("masks", "masks are read from the first element of a rectangle", (RUN, "reinterpret_cast<const bool*>(at_[o.mask]) + at, g);", "reinterpret_cast<const bool*>(at_[o.mask]), g);")),
     ("blocks", "shared registers are overwritten", (PLAN, "s.slot = is_shared ? slots++ : take_slot();", "s.slot = take_slot();")),
-    ("blocks", "registers are free before their last use", (PLAN, "if (from.slot < 0 || last_use[used[x]] != k || repeated ||", "if (from.slot < 0 || repeated ||")),
+    ("blocks", "registers are free before their last use", (PLAN, "if (from.slot < 0 || last_use[x] != k || repeated ||", "if (from.slot < 0 || repeated ||")),
     ("blocks", "values of outputs are overwritten", (PLAN, "    last_use[o.value] = n;\n", "")),
     ("blocks", "periods longer than a block are loaded once", (PLAN, "else if (block % period == 0 || blocks == 1)", "else")),
     ("blocks", "the period is that of the first axis", (PLAN, "    if (o.stride_bytes[d] != 0) period = all;\n", "    if (d == 0 && o.stride_bytes[d] != 0) period = all;\n")),
@@ -54,14 +58,28 @@ MUTANTS = [
     ("types", "numbers widen floats", (PROMOTION, "if (is_floating(array)) return is_complex(number) ? complex_of(array) : array;", "")),
     ("types", "unsigned integers lose to signed ones", (PROMOTION, "return size_of(with_sign) > size_of(without) ? with_sign : without;", "return with_sign;")),
     ("types", "half and bfloat16 give half", (PROMOTION, "return a == float64 || b == float64 ? float64 : float32;", "return a == float64 || b == float64 ? float64 : a;")),
-    ("types", "casts to half do not round", (PROGRAM, "    value = p.add({round, scalar_type::float32, p.code[value].type, value});\n", "")),
+    ("types", "casts to half do not round", (PROGRAM, "  return p.add({round, scalar_type::float32, p.code[value].type, value});\n", "  return value;\n")),
     ("operators", "a - b is a + b", (EXPRESSION, "FERRY_BINARY_OPERATOR(-, subtract)", "FERRY_BINARY_OPERATOR(-, add)")),
     ("operators", "lerp begins at b", (LIST, "a + c * (b - a)", "b + c * (b - a)")),
-    ("operators", "equal operands of another program are not found", (PROGRAM, "while (at != operands.size() && !operands[at].is_same(o)) ++at;", "while (at != operands.size()) ++at;")),
+    ("operators", "equal operands of another program are not found", (PROGRAM, "while (!operands[at].is_same(operands[operands.size() - 1])) ++at;", "at = operands.size() - 1;")),
+    ("operators", "a temporary that is not the first operand is the first", (PROGRAM, "    if (k != first) value[k] = add(all[k]);\n", "    if (k != 0) value[k] = add(all[k]);\n")),
+    ("operators", "equal instructions are looked for behind the last", (PROGRAM, "return uses_values ? std::max({i.a, i.b, i.c}) + std::size_t{1} : 0;", "return most_instructions;")),
     ("operators", "appended instructions keep their second operand", (PROGRAM, "if (operands_of_it > 1) i.b = here[i.b];", "")),
-    ("order", "operands are not ordered", (ASSIGNMENT, "    if (!is_output) add(p.operands[k], false, false);\n", "")),
+    ("order", "operands are not ordered", (ASSIGNMENT, "    if (!is_output) add(p.operands[k], ranges[k], false, false);\n", "")),
     ("order", "a destination that is read counts as overwritten",
-     (ASSIGNMENT, "add(to, true, !bound.is_masked(k) && !is_read && is_dense(to));", "add(to, true, true);")),
+     (ASSIGNMENT, "add(to, where, true, !bound.is_masked(k) && !is_read && is_dense(to));", "add(to, where, true, true);")),
     ("order", "freed operands are evaluated", ("core/src/expressions/operand_memory.cpp", "return o.owner.get(at, &look);", "return *o.owner.unchecked();")),
     ("texts", "parentheses are left out", (TEXT, "      write(i.b, s.precedence + 1);\n", "      write(i.b, 0);\n")),
+    ("functions", "arguments are not converted", (PROGRAM, "c.value[k] = cast_value(p, p.append(arguments[k]), f.parameter[k]);", "c.value[k] = p.append(arguments[k]);")),
+    ("functions", "equal calls are computed anew", (PROGRAM, "while (at != calls.size() && calls[at] != c) ++at;", "while (at != calls.size()) ++at;")),
+    ("functions", "appended calls keep their arguments", (PROGRAM, "c.value[x] = here[c.value[x]];", ";")),
+    ("functions", "further arguments have no part in the shape", (PROGRAM, "p.shape = common_shape(both);", ";")),
+    ("functions", "bound calls keep their arguments", (BOUND, "c.value[x] = keep(p, c.value[x], to);", "keep(p, c.value[x], to);")),
+    ("functions", "all functions have one number", (FUNCTION, "const auto next = static_cast<std::uint32_t>(numbers->size() + 1);", "const auto next = std::uint32_t{1};")),
+    ("functions", "used functions have no part in the key", (FUNCTION, "key += std::to_string(number_of(*used)) + \" \";", "(void)used;")),
+    ("functions", "used functions are left out of sources", (FUNCTION_TEXT, "for (const function_definition* used : f.uses) add_function(all, *used);", ";")),
+    ("functions", "calls have no part in shapes", (KERNEL_PLAN, "to = std::copy_n(reinterpret_cast<const char*>(c.value.data()), c.function->parameters, to + sizeof number);", ";")),
+    ("transform", "overlaps as other elements are accepted", (LAYOUT, "if (x >= outputs && is_same) continue;", "continue;")),
+    ("transform", "layouts are joined if one array allows it", (LAYOUT, "for (std::size_t k = 0; joins && k != all.size(); ++k)", "for (std::size_t k = 0; joins && k != 1; ++k)")),
+    ("transform", "stretched axes keep their strides", (LAYOUT, "strides[d] = mine == 1 ? 0 : a.stride[own - 1 - d];", "strides[d] = a.stride[own - 1 - d];")),
 ]

@@ -217,7 +217,7 @@ MUTANTS = [
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
     ("R13", "a stream of the stock is a new one, without a wait",
-     (TIMELINES, "  std::lock_guard lock(mutex_);\n  stock_[{t.device()", "  t.reserve_timelines(0);\n  std::lock_guard lock(mutex_);\n  stock_[{t.device()"),
+     (TIMELINES, "  lock_guard lock(mutex_);\n  stock_[{t.device()", "  t.reserve_timelines(0);\n  lock_guard lock(mutex_);\n  stock_[{t.device()"),
      (TIMELINE, "  if (clock_.size() < count) clock_.resize(count);\n",
       "  if (clock_.size() < count) clock_.resize(count);\n  if (count == 0) stream_ = backend_.create_stream(device_, priority_);\n")),
     ("R13", "a foreign stream is released without a mark", (TIMELINE, "if (!is_quiesced() && !is_broken()) record(mine.at);", "if (!is_quiesced() && !is_broken() && why == captured) record(mine.at);")),

@@ -118,6 +118,8 @@ BOOST_AUTO_TEST_CASE(parts_of_complex_numbers_overlap_the_numbers) {
                                                          extents<1>{3}, {2});
   BOOST_TEST(r.during([&] { real = imaginary * 1; }) == 1);  // no bytes in common
   CHECK_ELEMENTS(y, {z(2, 2), z(7, 7), z(7, 7)});
+  BOOST_TEST(r.during([&] { imaginary.slice({0, 2}) = fr::real(y.slice({1, 3})) + 1; }) == 2);
+  CHECK_ELEMENTS(y, {z(2, 8), z(7, 8), z(7, 7)});
 }
 
 BOOST_AUTO_TEST_CASE(masked_overlaps_keep_the_other_elements) {

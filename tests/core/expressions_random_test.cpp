@@ -1,5 +1,6 @@
 // Random expressions give the same bytes as an oracle that computes element by element: all operations, types, ranks,
-// strides, broadcasts, overlaps, masks, several outputs; under random schedules with the race checker.
+// strides, broadcasts, overlaps, masks, several outputs, calls of functions; under random schedules with the race
+// checker.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "expressions_oracle.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
+#include "random_functions.hpp"
 #include "support/seeds.hpp"
 
 namespace expressions_random {
@@ -130,15 +132,23 @@ void each_index(const program_shape& s, const std::function<void(const index_of_
 
 // A tree: what the expression is for the oracle.
 struct node {
-  enum { array, number, index, applied, cast } what = array;
+  enum { array, number, index, applied, cast, call } what = array;
   random_view view;
   scalar_value value;
   int axis = 0;
   operation op = operation::add;
   scalar_type type = scalar_type::none;  // of the operands in registers; of a cast and an array, the type of elements
+  const random_functions::random_function* function = nullptr;
   std::vector<std::unique_ptr<node>> of;
 };
 using tree = std::unique_ptr<node>;
+
+scalar_value cast_to(scalar_type to, scalar_value v) {
+  if (to != scalar_type::half && to != scalar_type::bfloat16) return expressions_oracle::converted(v, to);
+  if (expressions_oracle::is_whole(v.type)) v = expressions_oracle::converted(v, scalar_type::float64);
+  return {scalar_type::float32, 0,
+          to == scalar_type::half ? expressions_oracle::as_half(v.re) : expressions_oracle::as_bfloat16(v.re)};
+}
 
 scalar_value result_of(const node& n, const index_of_element& i, const program_shape& shape) {
   switch (n.what) {
@@ -150,15 +160,12 @@ scalar_value result_of(const node& n, const index_of_element& i, const program_s
               static_cast<std::int64_t>(
                   i[n.axis < 0 ? static_cast<std::size_t>(-1 - n.axis) : rank - 1 - static_cast<std::size_t>(n.axis)])};
     }
-    case node::cast: {
-      scalar_value v = result_of(*n.of[0], i, shape);
-      if (n.type == scalar_type::half || n.type == scalar_type::bfloat16) {
-        if (expressions_oracle::is_whole(v.type)) v = expressions_oracle::converted(v, scalar_type::float64);
-        return {
-            scalar_type::float32, 0,
-            n.type == scalar_type::half ? expressions_oracle::as_half(v.re) : expressions_oracle::as_bfloat16(v.re)};
-      }
-      return expressions_oracle::converted(v, n.type);
+    case node::cast: return cast_to(n.type, result_of(*n.of[0], i, shape));
+    case node::call: {
+      scalar_value x[most_parameters];
+      for (std::size_t k = 0; k != n.of.size(); ++k)
+        x[k] = cast_to(n.function->definition->parameter[k], result_of(*n.of[k], i, shape));
+      return n.function->oracle(x);
     }
     case node::applied: break;
   }
@@ -190,6 +197,11 @@ expression_program program_of_tree(const node& n) {
     }
     case node::index: return index_program(n.axis);
     case node::cast: return cast_program(program_of_tree(*n.of[0]), n.type);
+    case node::call: {
+      std::vector<expression_program> arguments;
+      for (const auto& x : n.of) arguments.push_back(program_of_tree(*x));
+      return call_program(*n.function->definition, arguments);
+    }
     case node::applied: break;
   }
   if (n.of.size() == 1) return apply(n.op, n.type, program_of_tree(*n.of[0]));
@@ -390,8 +402,21 @@ class world {
     for (typed_tree& x : of) n->of.push_back(std::move(x.root));
     return {std::move(n), {element_result(o, t), false}};
   }
+  typed_tree called(const program_shape& shape, int depth) {
+    auto n = std::make_unique<node>();
+    n->what = node::call;
+    n->function = &random_functions::all[d_.below(std::size(random_functions::all))];
+    const function_definition& f = *n->function->definition;
+    for (std::size_t k = 0; k != f.parameters; ++k) {
+      typed_tree x = grown(shape, depth);
+      if (is_complex(x.type.type) && !is_complex(f.parameter[k])) x = applied(operation::real, std::move(x));
+      n->of.push_back(std::move(x.root));
+    }
+    return {std::move(n), {f.result, false}};
+  }
   typed_tree grown(const program_shape& shape, int depth) {
     if (depth == 0 || d_.chance(15)) return leaf(shape);
+    if (d_.chance(10)) return called(shape, depth - 1);
     if (d_.chance(10)) {
       typed_tree x = grown(shape, depth - 1);
       const auto to = static_cast<scalar_type>(1 + d_.below(scalar_types - 1));

@@ -7,6 +7,7 @@
 #include "ferry/core/error.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
+#include "generator/recent_kernels.hpp"
 #include "generator/reduction_text.hpp"
 
 namespace generator_texts {
@@ -15,6 +16,7 @@ namespace {
 using namespace ferry::detail;
 using generator::access_class;
 using generator::kernel_plan;
+using generator::recent_kernels;
 using generator::reduction_plan;
 
 std::byte* address(std::size_t n) { return reinterpret_cast<std::byte*>(n); }
@@ -138,6 +140,103 @@ BOOST_AUTO_TEST_CASE(rows_columns_and_transposed_operands_have_classes) {
   BOOST_TEST(!has(kernel_text_of(strided.view()), "__shared__"));
 }
 
+BOOST_AUTO_TEST_CASE(vectors_are_aligned_in_each_row) {
+  sum_of_two padded(512, 256, {1, 514}, {1, 512}), odd(512, 256, {1, 513}, {1, 512}),
+      ragged(510, 256, {1, 512}, {1, 512}), flat(510, 1, {1, 0}, {1, 0});
+  BOOST_TEST(kernel_plan(padded.view()).lanes == 2);
+  BOOST_TEST(kernel_plan(odd.view()).lanes == 1);
+  BOOST_TEST(kernel_plan(ragged.view()).lanes == 2);  // a row has no incomplete vector
+  BOOST_TEST(kernel_plan(flat.view()).lanes == 4);    // except in one dimension
+}
+
+BOOST_AUTO_TEST_CASE(blocks_cover_all_elements) {
+  for (const std::size_t n : {1, 3, 4, 5, 1023, 1024, 1025, 77777}) {
+    sum_of_two s(n, 1, {1, 0}, {1, 0}), scattered(n, 1, {2, 0}, {3, 0});
+    for (const kernel_plan& p : {kernel_plan(s.view()), kernel_plan(scattered.view())}) {
+      const std::size_t block = std::size_t{kernel_plan::threads} * p.unroll * p.lanes;
+      BOOST_TEST(p.blocks() * block >= n);
+      BOOST_TEST((p.blocks() - 1) * block < n);
+      BOOST_TEST(p.positions == (n + p.lanes - 1) / p.lanes);
+    }
+  }
+}
+
+// Three dimensions: a + b, where b is contiguous along one of the outer axes.
+BOOST_AUTO_TEST_CASE(tiles_have_the_axis_along_which_operands_are_contiguous) {
+  for (const std::uint8_t axis : {1, 2}) {
+    sum_of_two s(64, 64, {1, 64}, {4096, 0});
+    evaluation e = s.view();
+    e.rank = 3;
+    e.extent = {64, 64, 64};
+    s.operands[0].stride_bytes[2] = s.outputs[0].to.stride_bytes[2] = 4 * 4096;
+    s.operands[1].stride_bytes[axis] = 4;
+    s.operands[1].stride_bytes[3u - axis] = 4 * 64;
+    const kernel_plan p(e);
+    BOOST_TEST((p.of_operand(1) == access_class::transposed));
+    BOOST_TEST(p.tile_axis == axis);
+    BOOST_TEST(p.blocks() == 64u * (64 / p.tile) * (64 / p.tile));
+    const std::string text = kernel_text_of(e), k = std::to_string(axis), other = std::to_string(3 - axis);
+    BOOST_TEST(has(text, ("i" + k + " *= " + std::to_string(p.tile) + ";").c_str()));
+    BOOST_TEST(!has(text, ("i" + other + " *= ").c_str()));
+    BOOST_TEST(has(text, ("(g.p1 + offset(j0, g.s1_0) + offset(j" + k).c_str()) == (axis == 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tiles_fit_the_shared_memory) {
+  sum_of_two s(512, 512, {1, 512}, {1, 512});
+  s.operands.clear();
+  for (std::size_t k = 0; k != 9; ++k) {
+    s.operands.push_back({address((k + 1) << 20), {8 * 512, 8}, scalar_type::float64});
+    if (k > 1)
+      s.code.push_back({operation::load, scalar_type::float64, scalar_type::float64, static_cast<std::uint8_t>(k)});
+  }
+  const kernel_plan p(s.view());
+  std::size_t bytes = 0, tiles = 0;
+  for (std::size_t k = 0; k != 9; ++k)
+    if (p.of_operand(k) == access_class::transposed) bytes += sizeof(double) * p.tile * (p.tile + 1u), ++tiles;
+  BOOST_TEST((tiles > 0 && tiles < 9));
+  BOOST_TEST(bytes <= std::size_t{48} << 10);
+}
+
+// A kernel is found by its shape: equal shapes have equal sources, and other sources other shapes.
+BOOST_AUTO_TEST_CASE(shapes_determine_sources) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto add = [&](const evaluation& e) {
+    const kernel_plan p(e);
+    const jit::kernel_source source = generator::kernel_source_for(e, p);
+    all.emplace_back(p.shape(), source.options.front() + source.text);
+  };
+  for (const std::size_t n0 : {std::size_t{512}, std::size_t{510}, std::size_t{1} << 32})
+    for (const std::size_t n1 : {1, 256})
+      for (const std::ptrdiff_t inner : {0, 1, 2, 256})
+        for (const std::ptrdiff_t outer : {1, 512, 513})
+          for (const std::size_t at : {1 << 20, (1 << 20) + 4, (1 << 20) + 8}) {
+            sum_of_two s(n0, n1, {inner, outer}, {1, 512}, at);
+            add(s.view());
+            s.e.fast_math = true;
+            add(s.view());
+            s.e.fast_math = false;
+            s.code[2].what = operation::multiply;
+            add(s.view());
+            s.code.push_back({operation::less, scalar_type::boolean, scalar_type::float32, 0, 1});
+            add(s.view());
+            s.outputs[0].mask = 3;
+            add(s.view());
+            s.outputs[0].value = 1;
+            add(s.view());
+            s.operands[1].type = s.outputs[0].to.type = scalar_type::int32;
+            s.code[1] = {operation::load, scalar_type::int32, scalar_type::int32, 1};
+            add(s.view());
+          }
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i != all.size(); ++i)
+    for (std::size_t j = 0; j != i; ++j) {
+      BOOST_REQUIRE(((all[i].first == all[j].first) == (all[i].second == all[j].second)));
+      equal += all[i].first == all[j].first;
+    }
+  BOOST_TEST(equal > 100u);
+}
+
 BOOST_AUTO_TEST_CASE(indices_have_64_bits_only_where_32_do_not_suffice) {
   sum_of_two narrow(1 << 30, 1, {1, 0}, {1, 0}), wide((std::size_t{1} << 33) + 7, 1, {1, 0}, {1, 0}),
       far(1 << 10, 1 << 10, {1, std::ptrdiff_t{1} << 30}, {1, 0});
@@ -146,6 +245,10 @@ BOOST_AUTO_TEST_CASE(indices_have_64_bits_only_where_32_do_not_suffice) {
   BOOST_TEST(kernel_plan(wide.view()).is_wide);
   BOOST_TEST(has(kernel_text_of(wide.view()), "using index = unsigned long long;"));
   BOOST_TEST(kernel_plan(far.view()).is_wide);
+  sum_of_two many(1 << 20, 1 << 20, {1, 1 << 20}, {1, 0}), longer(std::size_t{1} << 32, 1, {1, 0}, {1, 0});
+  BOOST_TEST(kernel_plan(many.view()).is_wide);
+  BOOST_TEST(kernel_plan(longer.view()).is_wide);
+  BOOST_TEST(longer.e.extent[0] / 4 < std::size_t{1} << 31);  // its positions alone would fit
 }
 
 BOOST_AUTO_TEST_CASE(arguments_are_as_the_structure_declares_them) {
@@ -160,6 +263,24 @@ BOOST_AUTO_TEST_CASE(arguments_are_as_the_structure_declares_them) {
   const std::uint64_t expected[] = {1 << 20, 2400, 2 << 20, 4, 3 << 20, 2048, 512, 256, 128 * 256};
   for (std::size_t k = 0; k != std::size(expected); ++k) BOOST_TEST(words[k] == expected[k], "word " << k);
   BOOST_TEST((std::uint64_t{1000} * words[9] >> words[10]) == 1000u / 128);
+}
+
+BOOST_AUTO_TEST_CASE(constants_are_the_first_arguments) {
+  sum_of_two s(64, 1, {1, 0}, {1, 0});
+  program_constant constants[2] = {};
+  constants[0].bytes[0] = std::byte{17}, constants[1].bytes[15] = std::byte{18};
+  evaluation e = s.view();
+  e.constants = constants;
+  const kernel_plan plan(e);
+  // c0, c1, p0, p1, q0, n0, positions; padded to 16 bytes.
+  BOOST_TEST_REQUIRE(generator::argument_bytes(e, plan) == std::size_t{80});
+  alignas(16) std::byte bytes[80];
+  generator::write_arguments(e, plan, bytes);
+  BOOST_TEST((bytes[0] == std::byte{17} && bytes[31] == std::byte{18}));
+  std::uint64_t words[5];
+  std::memcpy(words, bytes + 32, sizeof words);
+  const std::uint64_t expected[] = {1 << 20, 2 << 20, 3 << 20, 64, 16};
+  for (std::size_t k = 0; k != std::size(expected); ++k) BOOST_TEST(words[k] == expected[k], "word " << k);
 }
 
 BOOST_AUTO_TEST_CASE(dividers_divide_all_narrow_numbers) {
@@ -181,6 +302,53 @@ BOOST_AUTO_TEST_CASE(constants_of_several_types_may_share_bytes) {
   const std::string text = kernel_text_of(e);
   BOOST_TEST(has(text, "value_of<float>(g.c0)"));
   BOOST_TEST(has(text, "value_of<int>(g.c0)"));
+}
+
+BOOST_AUTO_TEST_CASE(recent_kernels_are_of_equal_evaluations) {
+  recent_kernels recent;
+  int function = 0;
+  const program_constant constant{};
+  const auto fresh = [&] {
+    sum_of_two s(512, 256, {1, 512}, {1, 0});
+    s.e.constants = {&constant, 1};
+    return s;
+  };
+  sum_of_two first = fresh();
+  const evaluation e = first.view();
+  BOOST_TEST(!recent.find(1, 0, e));
+  recent.put(1, 0, e, kernel_plan(e), &function);
+  sum_of_two moved = fresh();
+  moved.operands[0].data += 4096, moved.outputs[0].to.data += 256;
+  const auto* const found = recent.find(1, 0, moved.view());
+  BOOST_TEST_REQUIRE(found);
+  BOOST_TEST((found->function == &function && found->plan.shape() == kernel_plan(moved.view()).shape()));
+  BOOST_TEST((!recent.find(2, 0, e) && !recent.find(1, 1, e)));
+  const auto differs = [&](auto change) {
+    sum_of_two s = fresh();
+    change(s);
+    return recent.find(1, 0, s.view()) == nullptr;
+  };
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.fast_math = true; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.rank = 1; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.extent[0] = 508; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.extent[1] = 255; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.constants = {}; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.code[2].what = operation::multiply; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.code[2].a = 1; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[1].data += 4; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[1].type = scalar_type::int32; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[0].stride_bytes[0] = 8; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[1].stride_bytes[1] = 4; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].to.data += 8; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].to.stride_bytes[1] = 4096; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].value = 1; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].mask = 1; }));
+  BOOST_TEST(!differs([](sum_of_two&) {}));
+  sum_of_two large = fresh();
+  for (int k = 0; k != 30; ++k)
+    large.code.push_back({operation::negate, scalar_type::float32, scalar_type::float32, 2});
+  recent.put(1, 0, large.view(), kernel_plan(large.view()), &function);
+  BOOST_TEST(!recent.find(1, 0, large.view()));
 }
 
 BOOST_AUTO_TEST_CASE(contraction_is_allowed_by_fast_math_alone) {

@@ -61,19 +61,27 @@ std::string stderr_of(F f) {
   return all.str();
 }
 
-// Ends a process while its kernels are compiled: returns its status.
-int status_of_exit(int milliseconds) {
+// Runs body() in a process made by fork() and returns its status. It ends by a signal after 20 s.
+template <class F>
+int status_of_fork(F body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    static service_fixture f;  // destroyed after the function that atexit() registers
-    static auto* s = new kernel_service(f.by, f.driver, f.settings);
-    f.by.milliseconds = milliseconds;
-    for (int i = 0; i < 50; ++i) f.ask(*s, "k" + std::to_string(i));
     ::alarm(20);
+    body();
     std::exit(0);
   }
   int status = -1;
   return child > 0 && ::waitpid(child, &status, 0) == child ? status : -1;
+}
+
+// Ends a process while its kernels are compiled: returns its status.
+int status_of_exit(int milliseconds) {
+  return status_of_fork([milliseconds] {
+    static service_fixture f;  // destroyed after the function that atexit() registers
+    static auto* s = new kernel_service(f.by, f.driver, f.settings);
+    f.by.milliseconds = milliseconds;
+    for (int i = 0; i < 50; ++i) f.ask(*s, "k" + std::to_string(i));
+  });
 }
 
 }  // namespace
@@ -289,6 +297,13 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_service_fails_at_once, service_fixture) {
 // As in a program: the service is never destroyed, and the compiler's objects end with the process.
 BOOST_AUTO_TEST_CASE(the_thread_ends_with_the_process) {
   for (const int milliseconds : {0, 1, 5, 30}) BOOST_TEST(status_of_exit(milliseconds) == 0);
+}
+
+// fork() copies the service, but not its thread.
+BOOST_FIXTURE_TEST_CASE(a_child_process_ends_without_the_thread_of_its_parent, service_fixture) {
+  kernel_service s(by, driver, settings);
+  s.finish(ask(s, "a"));
+  BOOST_TEST(status_of_fork([&] { s.stop(); }) == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_log_lists_each_kernel_once, service_fixture) {

@@ -44,7 +44,7 @@ void limit_enforcer::reserve(const memory_source& asker, std::size_t bytes) {
   refuse_impossible(bytes);
   const memory_demand d{asker.kind(), asker.device(), bytes};
   if (d.kind == memory_kind::device && !any()) return pools_.add_reserved(d.kind, d.device, bytes);
-  std::lock_guard one(admitting_);
+  lock_guard one(admitting_);
   pools_.add_reserved(d.kind, d.device, bytes);
   try {
     refuse_above_limits(d);
@@ -57,7 +57,7 @@ void limit_enforcer::reserve(const memory_source& asker, std::size_t bytes) {
 void limit_enforcer::reserve_pinned(std::size_t bytes) {
   constexpr int none = -1;  // a limit on a device covers only allocations for that device
   refuse_impossible(bytes);
-  std::lock_guard one(admitting_);
+  lock_guard one(admitting_);
   pools_.add_pinned(bytes);
   try {
     refuse_above_limits({memory_kind::host, none, bytes});
@@ -92,7 +92,7 @@ bool limit_enforcer::limits_tag() const {
 }
 
 void limit_enforcer::enter(tag_reservation& b, const memory_demand& d) {
-  std::lock_guard one(admitting_);
+  lock_guard one(admitting_);
   refuse_above_tag_limits(d);
   b.tag_ = this_thread_state.tag;
   b.kind_ = d.kind;
@@ -106,13 +106,13 @@ void limit_enforcer::enter(tag_reservation& b, const memory_demand& d) {
 }
 
 void limit_enforcer::leave(tag_reservation& b) noexcept {
-  std::lock_guard one(admitting_);
+  lock_guard one(admitting_);
   leave_list(b);
 }
 
 void limit_enforcer::convert(tag_reservation& b, const allocation& a) noexcept {
   if (!b.limits_) return arrays_.add_tagged(a);
-  std::lock_guard one(admitting_);
+  lock_guard one(admitting_);
   arrays_.add_tagged(a);
   leave_list(b);
 }
@@ -193,7 +193,7 @@ void limit_enforcer::keep_within(std::span<const limit_rule> rules,
   for (const limit_rule& r : rules) {
     if (r.hard == limit_rule::none) continue;
     const auto used = [&] {
-      std::lock_guard one(admitting_);
+      lock_guard one(admitting_);
       return used_bytes(r.scope) + (r.tag != 0 ? coming_bytes(r) : 0);
     };
     if (used() <= r.hard) continue;

@@ -18,7 +18,7 @@ std::string limit_rule::left_text(std::size_t used) const {
 }
 
 void limit_table::set(rules changed) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   auto next = std::make_shared<rules>(*rules_);
   for (limit_rule& rule : changed) {
     std::erase_if(*next, [&](const limit_rule& r) { return r.scope == rule.scope; });
@@ -28,7 +28,7 @@ void limit_table::set(rules changed) {
 }
 
 void limit_table::restore(std::shared_ptr<const rules> before) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   hold(std::move(before));
 }
 
@@ -39,7 +39,7 @@ void limit_table::hold(std::shared_ptr<const rules> all) {
 }
 
 std::shared_ptr<const limit_table::rules> limit_table::all() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return rules_;
 }
 

@@ -47,7 +47,7 @@ memory_counters::cell* memory_counters::find_this_threads() noexcept {
     if (found == mine.end()) {
       std::erase_if(mine, [](const auto& b) { return b.second.use_count() == 1; });  // of destroyed runtimes
       mine.reserve(mine.size() + 1);
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       std::shared_ptr<book> free_one;
       for (const auto& b : books_)
         if (!free_one && b != books_.front() && !b->is_taken.exchange(true, std::memory_order_acquire)) free_one = b;
@@ -77,7 +77,7 @@ void memory_counters::settle(cell& c, std::size_t index) noexcept {
 }
 
 void memory_counters::add_late(std::size_t index, std::size_t bytes, bool allocation) noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   cell& c = books_.front()->own[index];
   bump(allocation ? c.allocations : c.frees, 1);
   bump(allocation ? c.allocated_bytes : c.freed_bytes, bytes);
@@ -85,14 +85,14 @@ void memory_counters::add_late(std::size_t index, std::size_t bytes, bool alloca
 }
 
 memory_counts memory_counters::sum(std::size_t index) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   memory_counts all;
   for (const auto& b : books_) all += b->own[index].counts();
   return all;
 }
 
 std::size_t memory_counters::peak(std::size_t index) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   std::int64_t now = settled_[index].bytes.load(std::memory_order_relaxed), above = 0;
   for (const auto& b : books_) {
     const cell& c = b->own[index];

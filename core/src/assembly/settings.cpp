@@ -40,6 +40,7 @@ void check_own_settings() {
   (void)peer_policy::from_environment();
   (void)copy_options::from_environment();
   (void)jit::jit_settings::from_environment();
+  (void)environment_index("FERRY_MATH", {"exact", "fast"});
 }
 
 }  // namespace

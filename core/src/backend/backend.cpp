@@ -36,6 +36,13 @@ void backend::reduce(native_stream, int, const reduction_evaluation&, std::span<
                       "': use parallel_reduce, or simulated devices (FERRY_BACKEND=sim)");
 }
 
+void backend::sort(native_stream, int, const sorting_task&, std::span<const kernel_use>) {
+  throw not_supported("arrays cannot be sorted by the backend '" + std::string(name()) +
+                      "': copy them to the CPU by ferry::to_vector, or use simulated devices (FERRY_BACKEND=sim)");
+}
+
+std::size_t backend::sorting_scratch(int, const sorting_task&) { return 0; }
+
 std::string backend::explain_evaluation(int, const evaluation&) { return {}; }
 
 void backend::join_rendezvous(native_stream, std::shared_ptr<rendezvous> m, std::span<const kernel_use>) {

@@ -54,7 +54,7 @@ copy_engine::copy_engine(runtime& of, peer_grants& peers, copy_options options)
 copy_engine::~copy_engine() { memory_.handlers().remove(rung_); }
 
 copy_options copy_engine::options() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return options_;
 }
 
@@ -72,7 +72,7 @@ void copy_engine::options(const copy_options& o) {
   need("chunks", o.chunks, 2, most_chunks);
   need("parallel_chunks", o.parallel_chunks, 2, most_chunks);
   need("threads", o.threads, 0, 1024);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   options_ = o;
 }
 
@@ -115,19 +115,20 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
       way.why = reason::in_graph;
     return way;
   }
+  const copy_options o = options();
   const copy_end& device = from.where == memory::device ? from : to;
   const copy_end& host = from.where == memory::device ? to : from;
   if (from.where == memory::pageable && to.where == memory::pageable) {
-    const bool by_threads = bytes >= options_.parallel_from_bytes && thread_count(0) > 1;
+    const bool by_threads = bytes >= o.parallel_from_bytes && thread_count(0) > 1;
     return {by_threads ? route_kind::parallel : route_kind::direct, reason::on_cpu};
   }
   if (device.where != memory::device || host.where == memory::unified) return {};
   if (host.where == memory::pageable) {
-    if (bytes < options_.parallel_from_bytes) return {route_kind::direct, reason::small};
+    if (bytes < o.parallel_from_bytes) return {route_kind::direct, reason::small};
     if (thread_count(device.on) < 2) return {route_kind::direct, reason::few_threads};
     return {route_kind::parallel, reason::threads, device.on, device.on};
   }
-  if (bytes < options_.multipath_from_bytes || this_thread_state.capture || helpers(device.on).empty()) return {};
+  if (bytes < o.multipath_from_bytes || this_thread_state.capture || helpers(device.on).empty()) return {};
   return {route_kind::multipath, reason::helpers, device.on, device.on};
 }
 
@@ -156,7 +157,7 @@ std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const
 std::vector<int> copy_engine::helpers(int device) {
   std::vector<int> asked;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (options_.multipath == multipath_use::never) return {};
     const auto add = [&](int d) {
       if (d != device && std::find(asked.begin(), asked.end(), d) == asked.end()) asked.push_back(d);
@@ -174,7 +175,7 @@ std::vector<int> copy_engine::helpers(int device) {
 // Caches the result, because NVML takes some microseconds for each link.
 int copy_engine::nvlinks(int a, int b) {
   const std::pair<int, int> pair = std::minmax(a, b);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto [known, is_new] = nvlinks_.try_emplace(pair, 0);
   if (is_new)
     known->second = nvml::nvlinks_between(backend_.properties(a).pci_bus_id, backend_.properties(b).pci_bus_id);
@@ -182,27 +183,27 @@ int copy_engine::nvlinks(int a, int b) {
 }
 
 std::size_t copy_engine::thread_count(int device) const {
-  if (options_.threads > 0) return options_.threads;
+  if (const std::size_t set = options().threads; set > 0) return set;
   const std::vector<int> near = cores_near(backend_.properties(device).pci_bus_id);
   return std::min(most_threads, std::max<std::size_t>(near.size(), 1));
 }
 
 copy_workers& copy_engine::workers(int device) {
   const std::size_t count = thread_count(device);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   auto& w = workers_[{device, count}];
   if (!w) w = std::make_unique<copy_workers>(count, cores_near(backend_.properties(device).pci_bus_id));
   return *w;
 }
 
 std::uint64_t copy_engine::lend(std::vector<int> devices) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   loans_[++last_loan_] = std::move(devices);
   return last_loan_;
 }
 
 void copy_engine::end_loan(std::uint64_t id) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   loans_.erase(id);
 }
 

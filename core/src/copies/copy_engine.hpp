@@ -2,7 +2,6 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/route.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -75,12 +75,14 @@ class copy_engine {
   detail::backend& backend_;
   peer_grants& peers_;
   lane_stock lanes_;
-  mutable std::mutex mutex_;
-  copy_options options_;
-  std::map<std::uint64_t, std::vector<int>> loans_;
-  std::map<std::pair<int, int>, int> nvlinks_;  // pairs that were queried
-  std::uint64_t last_loan_ = 0, rung_ = 0;
-  std::map<std::pair<int, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by device and count
+  mutable mutex mutex_;
+  copy_options options_ FERRY_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::vector<int>> loans_ FERRY_GUARDED_BY(mutex_);
+  std::map<std::pair<int, int>, int> nvlinks_ FERRY_GUARDED_BY(mutex_);  // pairs that were queried
+  std::uint64_t last_loan_ FERRY_GUARDED_BY(mutex_) = 0;
+  std::uint64_t rung_ = 0;
+  // by device and count
+  std::map<std::pair<int, std::size_t>, std::unique_ptr<copy_workers>> workers_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

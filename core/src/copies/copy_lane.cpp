@@ -78,7 +78,7 @@ lane_lease lane_stock::take(const lane_key& key, int forked_from, native_stream 
   lane_lease lease(find(key, in_turn), lane_return{this});
   if (!lease) {
     auto fresh = std::make_unique<copy_lane>(backend_, key);
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     all_.push_back({std::move(fresh)});
     lease.reset(all_.back().lane.get());
   }
@@ -88,7 +88,7 @@ lane_lease lane_stock::take(const lane_key& key, int forked_from, native_stream 
 }
 
 copy_lane* lane_stock::find(const lane_key& key, native_stream in_turn) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   std::vector<entry*> free;
   std::size_t count = 0;
   for (entry& e : all_) {
@@ -107,7 +107,7 @@ copy_lane* lane_stock::find(const lane_key& key, native_stream in_turn) {
 }
 
 void lane_stock::give_back(copy_lane& lane) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   for (entry& e : all_)
     if (e.lane.get() == &lane) e.taken = false, e.returned = ++returns_;
 }
@@ -115,7 +115,7 @@ void lane_stock::give_back(copy_lane& lane) {
 std::size_t lane_stock::trim(memory_kind kind, int device) {
   std::vector<std::unique_ptr<copy_lane>> leaving;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     for (entry& e : all_)
       if (!e.taken && e.lane->key().chunks > 0 && e.lane->key().kind == kind && e.lane->key().home == device)
         leaving.push_back(std::move(e.lane));

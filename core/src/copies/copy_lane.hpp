@@ -1,10 +1,10 @@
 // Staging streams of copies: a pair of internal streams with a ring of chunks between them.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -92,9 +92,9 @@ class lane_stock {
   copy_lane* find(const lane_key& key, native_stream in_turn);
   void give_back(copy_lane& lane);
   detail::backend& backend_;
-  std::mutex mutex_;
-  std::vector<entry> all_;
-  std::uint64_t returns_ = 0;
+  mutex mutex_;
+  std::vector<entry> all_ FERRY_GUARDED_BY(mutex_);
+  std::uint64_t returns_ FERRY_GUARDED_BY(mutex_) = 0;
 };
 
 // The lanes of one operation, whose steps use them one after the other.

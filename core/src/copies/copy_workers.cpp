@@ -28,7 +28,7 @@ copy_workers::copy_workers(std::size_t threads, std::vector<int> near, std::size
 
 copy_workers::~copy_workers() {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     ending_ = true;
   }
   given_.notify_all();
@@ -38,7 +38,7 @@ copy_workers::~copy_workers() {
 void copy_workers::start(job& j) {
   std::size_t wake = 0;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     j.done = false;
     j.begun = j.copied = 0;
     jobs_.push_back(&j);
@@ -49,22 +49,22 @@ void copy_workers::start(job& j) {
 }
 
 void copy_workers::wait(job& j) {
-  std::unique_lock lock(mutex_);
-  finished_.wait(lock, [&] { return j.done; });
+  unique_lock lock(mutex_);
+  while (!j.done) lock.wait(finished_);
 }
 
-void copy_workers::await_job(std::unique_lock<std::mutex>& lock) {
+void copy_workers::await_job(unique_lock& lock) {
   lock.unlock();
   for (int i = 0; i < spins && !any_.load(std::memory_order_relaxed); ++i) relax_cpu();
   lock.lock();
   ++asleep_;
-  given_.wait(lock, [&] { return ending_ || !jobs_.empty(); });
+  while (!ending_ && jobs_.empty()) lock.wait(given_);
   --asleep_;
 }
 
 void copy_workers::work() {
   run_this_thread_on(near_);
-  std::unique_lock lock(mutex_);
+  unique_lock lock(mutex_);
   for (;;) {
     if (jobs_.empty()) await_job(lock);
     if (jobs_.empty()) return;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/support/unique_lock.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -37,15 +38,15 @@ class copy_workers {
 
  private:
   void work();
-  void await_job(std::unique_lock<std::mutex>& lock);
+  void await_job(unique_lock& lock) FERRY_UNCHECKED_LOCKS;
   const std::vector<int> near_;
   const std::size_t piece_bytes_;
-  std::mutex mutex_;
+  mutex mutex_;
   std::condition_variable given_, finished_;
-  std::deque<job*> jobs_;
+  std::deque<job*> jobs_ FERRY_GUARDED_BY(mutex_);
   std::atomic<bool> any_{false};  // true if there are jobs; read by spinning threads
-  std::size_t asleep_ = 0;
-  bool ending_ = false;
+  std::size_t asleep_ FERRY_GUARDED_BY(mutex_) = 0;
+  bool ending_ FERRY_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

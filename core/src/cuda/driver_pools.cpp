@@ -191,13 +191,13 @@ native_event driver_pools::import_event(const shared_event_key& key) {
 }
 
 driver_pools::owner driver_pools::owner_of(native_pool p) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto found = owners_.find(p.handle);
   return found == owners_.end() ? owner{} : found->second;
 }
 
 native_pool driver_pools::keep(cudaMemPool_t p, owner o) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   owners_[p] = o;
   return {p};
 }

@@ -1,11 +1,11 @@
 // Implements pool_backend by CUDA's stream-ordered allocator.
 #pragma once
 #include <map>
-#include <mutex>
 
 #include <ferry/core/detail/backend/pool_backend.hpp>
 
 #include "errors.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -41,8 +41,8 @@ class driver_pools final : public pool_backend {
   owner owner_of(native_pool p) const;
   native_pool keep(cudaMemPool_t p, owner o);
   const int devices_;
-  mutable std::mutex mutex_;
-  std::map<void*, owner> owners_;
+  mutable mutex mutex_;
+  std::map<void*, owner> owners_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -2,7 +2,9 @@
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
 #include "cuda/jit/interpreter_kernel.hpp"
+#include "generator/function_text.hpp"
 #include "generator/kernel_arguments.hpp"
+#include "generator/recent_kernels.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
@@ -51,15 +53,35 @@ void cuda_backend::interpret(native_stream stream, int device, const evaluation&
                       "first (fr::evaluate)");
 }
 
+// The interpreter kernel cannot run functions of the program: such an evaluation waits for its kernel.
+void* cuda_backend::finish_calls(int device, const evaluation& e, const generator::kernel_plan& p) {
+  if (void* const function = kernels_->finish(device, e, p)) return function;
+  throw not_supported(std::string(evaluating) + " that calls " + generator::places_of_functions(e) +
+                      ": its kernel cannot be compiled, and only compiled kernels call functions: " +
+                      kernels_->why_not(device, p.shape()));
+}
+
 // Captures compile nothing: there, a program whose kernel is not compiled is interpreted.
 void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, std::span<const kernel_use>) {
-  const generator::kernel_plan plan(e);
   const cudaStream_t stream = raw(s);
+  generator::recent_kernels& recent = generator::recent_kernels::of_thread();
+  const generator::recent_kernels::kernel* const known = recent.find(kernels_->number(), device, e);
+  if (known && !is_default(stream)) [[likely]]
+    return launch_generated(stream, known->function, e, known->plan);
+  const generator::kernel_plan plan(e);
   void* function = kernels_->find(device, plan.shape());
+  if (!function && !e.calls.empty()) [[unlikely]] {
+    if (is_capturing(s))
+      throw not_supported(std::string(evaluating) + " that calls " + generator::places_of_functions(e) +
+                          ": its kernel is not compiled, and captures compile nothing: precompile it before the "
+                          "capture (fr::precompile), or evaluate it once");
+    function = finish_calls(device, e, plan);
+  }
   if (!function) [[unlikely]]
     if (!is_capturing(s)) function = kernels_->request(device, e, plan);
   if (!function) [[unlikely]]
     return interpret(s, device, e, plan);
+  if (!known) recent.put(kernels_->number(), device, e, plan, function);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
     const device_scope current(device, evaluating);
     return launch_generated(stream, function, e, plan);
@@ -68,7 +90,8 @@ void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, st
 }
 
 bool cuda_backend::prepare_evaluation(int device, const evaluation& e) {
-  return kernels_->finish(device, e, generator::kernel_plan(e)) != nullptr;
+  const generator::kernel_plan plan(e);
+  return (e.calls.empty() ? kernels_->finish(device, e, plan) : finish_calls(device, e, plan)) != nullptr;
 }
 
 std::string cuda_backend::explain_evaluation(int device, const evaluation& e) {

@@ -1,6 +1,8 @@
 #include "ferry/core/detail/expressions/assignment.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "expressions/bound_program.hpp"
@@ -10,6 +12,7 @@
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -36,23 +39,32 @@ void need_shape(const assignment& a, const program_shape& first, source_line at)
                              ": some of its indices name the same element");
 }
 
-// Where the program reads bytes of an output as other elements, or as another type.
-bool is_hazard(const expression_program& p, const program_operand& to) {
-  return std::any_of(p.operands.begin(), p.operands.end(),
-                     [&](const program_operand& o) { return may_overlap(to, o) && !are_same_elements(to, o); });
+using byte_ranges = short_list<byte_range, 8>;
+
+byte_ranges ranges_of(std::span<const program_operand> all) {
+  byte_ranges ranges;
+  for (const program_operand& o : all) ranges.push_back(o.bytes());
+  return ranges;
 }
 
-// One submission of a program.
-void submit_program(stream_ref s, const expression_program& p, std::span<const bound_output> outputs, bool use_masks,
-                    source_line at) {
+// Where the program reads bytes of an output as other elements, or as another type.
+bool is_hazard(const expression_program& p, const byte_ranges& ranges, const program_operand& to) {
+  const byte_range written = to.bytes();
+  for (std::size_t k = 0; k != p.operands.size(); ++k)
+    if (may_overlap(to, written, p.operands[k], ranges[k]) && !are_same_elements(to, p.operands[k])) return true;
+  return false;
+}
+
+// One submission of a program. ranges: of its operands.
+void submit_program(stream_ref s, const expression_program& p, const byte_ranges& ranges,
+                    std::span<const bound_output> outputs, bool use_masks, source_line at) {
   const bound_program bound(p, outputs, use_masks);
   short_list<access, 12> uses;
   short_list<kernel_use, 12> bytes;
   runtime& m = runtime::current();
   const bool is_simulated = m.is_simulated();
-  const auto add = [&](const program_operand& o, bool write, bool whole) {
+  const auto add = [&](const program_operand& o, byte_range where, bool write, bool whole) {
     allocation& a = alive(o, at);
-    const byte_range where = o.bytes();
     uses.push_back({&a, where, write, whole, at});
     if (is_simulated)
       bytes.push_back({where.begin, where.size(), !whole, write, array_label(a.name.get().c_str()), at});
@@ -60,14 +72,14 @@ void submit_program(stream_ref s, const expression_program& p, std::span<const b
   for (const std::uint8_t k : bound.operands()) {
     const bool is_output = std::any_of(outputs.begin(), outputs.end(),
                                        [&](const bound_output& o) { return are_same_elements(*o.to, p.operands[k]); });
-    if (!is_output) add(p.operands[k], false, false);
+    if (!is_output) add(p.operands[k], ranges[k], false, false);
   }
   for (std::size_t k = 0; k != outputs.size(); ++k) {
     const program_operand& to = *outputs[k].to;
     const byte_range where = to.bytes();
     const bool is_read = std::any_of(bound.operands().begin(), bound.operands().end(),
-                                     [&](std::uint8_t x) { return p.operands[x].bytes().overlaps(where); });
-    add(to, true, !bound.is_masked(k) && !is_read && is_dense(to));
+                                     [&](std::uint8_t x) { return ranges[x].overlaps(where); });
+    add(to, where, true, !bound.is_masked(k) && !is_read && is_dense(to));
   }
   evaluation e = bound.view();
   e.fast_math = fast_math_depth() > 0;
@@ -89,23 +101,8 @@ void submit_program(stream_ref s, const expression_program& p, std::span<const b
 program_operand operand_of(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
                            std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind) {
   program_operand o;
-  o.owner = owner;
-  o.data = static_cast<const std::byte*>(data);
-  o.shape.rank = extents.size();
-  o.type = type;
-  o.kind = kind;
-  const auto size = static_cast<std::ptrdiff_t>(size_of(type));
-  for (std::size_t d = 0; d != extents.size(); ++d) {
-    const std::size_t axis = extents.size() - 1 - d;
-    o.shape.extent[axis] = extents[d];
-    o.stride_bytes[axis] = extents[d] == 1 ? 0 : strides[d] * size;
-  }
+  describe(o, {&owner, data, extents.data(), strides.data(), static_cast<std::uint8_t>(extents.size()), type, kind});
   return o;
-}
-
-expression_program program_of_array(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
-                                    std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind) {
-  return array_program(operand_of(owner, data, extents, strides, type, kind));
 }
 
 device home_of(const expression_program& p) {
@@ -114,24 +111,36 @@ device home_of(const expression_program& p) {
   return default_device();
 }
 
+bool math_is_fast_by_environment() {
+  static const bool is_fast = environment_index("FERRY_MATH", {"exact", "fast"}).value_or(0) == 1;
+  return is_fast;
+}
+
 int& fast_math_depth() {
-  thread_local int depth = 0;
+  thread_local int depth = math_is_fast_by_environment() ? 1 : 0;
   return depth;
 }
 
-void assign_programs(const stream_ref* given, std::span<assignment> all, source_line at) {
+void assign_programs(const stream_ref* given, std::span<const assignment> all, source_line at) {
   refuse_inside_submission("an assignment of an expression");
-  const program_shape first = all.front().to.shape;
+  const program_shape& first = all.front().to.shape;
   for (const assignment& a : all) need_shape(a, first, at);
   if (first.is_empty()) return;
   const stream_ref s = given ? *given : default_stream(device(alive(all.front().to, at).device));
   need_current(s);
 
-  expression_program& p = *all.front().value;
+  const expression_program* p = all.front().value;
+  std::optional<expression_program> changed;
+  const auto change = [&]() -> expression_program& {
+    if (!changed) p = &changed.emplace(*p);
+    return *changed;
+  };
   short_list<bound_output, 4> outputs;
   for (const assignment& a : all) {
-    const std::uint8_t value = a.value == &p ? p.root : p.append(*a.value);
-    outputs.push_back({&a.to, p.converted(value, computed_as(a.to.type))});
+    std::uint8_t value = a.value == all.front().value ? p->root : change().append(*a.value);
+    if (const scalar_type type = computed_as(a.to.type); p->code[value].type != type)
+      value = change().converted(value, type);
+    outputs.push_back({&a.to, value});
   }
   for (const assignment& a : all)
     for (const assignment* b = &a + 1; b != all.data() + all.size(); ++b)
@@ -140,21 +149,37 @@ void assign_programs(const stream_ref* given, std::span<assignment> all, source_
                                array_text(look_at(b->to)) + in_line(at) +
                                " overlap: assign them in calls of their own");
 
+  const byte_ranges ranges = ranges_of(p->operands.get());
   std::vector<program_operand> temporaries;
   for (bound_output& o : outputs) {
-    if (!is_hazard(p, *o.to)) continue;
+    if (!is_hazard(*p, ranges, *o.to)) continue;
     (void)alive(*o.to, at);
     temporaries.reserve(all.size());  // outputs refer to them
     temporaries.push_back(temporary_like(*o.to, s));
     o.to = &temporaries.back();
   }
-  submit_program(s, p, outputs.get(), temporaries.empty(), at);
+  submit_program(s, *p, ranges, outputs.get(), temporaries.empty(), at);
+  if (temporaries.empty()) [[likely]]
+    return;
   for (std::size_t k = 0, t = 0; k != all.size(); ++k) {
     if (outputs[k].to == &all[k].to) continue;
     const expression_program result = array_program(temporaries[t++]);
     const bound_output copy{&all[k].to, result.root};
-    submit_program(s, result, {&copy, 1}, false, at);
+    submit_program(s, result, ranges_of(result.operands.get()), {&copy, 1}, false, at);
   }
+}
+
+void assign_program(const stream_ref* s, const array_elements& to, const expression_program& value, source_line at) {
+  // Not destroyed: the caller's reference to the memory is enough, and a second one would have to be counted.
+  union uncounted {
+    uncounted() : one{{}, nullptr} {}
+    ~uncounted() {}
+    assignment one;
+  } a;
+  describe_elements(a.one.to, to);
+  std::memcpy(static_cast<void*>(&a.one.to.owner), static_cast<const void*>(to.owner), sizeof(allocation_ref));
+  a.one.value = &value;
+  assign_programs(s, {&a.one, 1}, at);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

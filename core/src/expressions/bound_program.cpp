@@ -10,15 +10,13 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-int operands_of_instruction(const instruction& i) {
-  if (is_listed(i.what)) return info_of(i.what).operands;
-  return i.what == operation::load || i.what == operation::constant || i.what == operation::index ? 0 : 1;
-}
+constexpr std::uint8_t none = 255;  // no number yet
 
 }  // namespace
 
-bool may_overlap(const program_operand& a, const program_operand& b) {
-  const byte_range in_a = a.bytes(), in_b = b.bytes();
+bool may_overlap(const program_operand& a, const program_operand& b) { return may_overlap(a, a.bytes(), b, b.bytes()); }
+
+bool may_overlap(const program_operand& a, byte_range in_a, const program_operand& b, byte_range in_b) {
   if (in_a.begin == in_a.end || in_b.begin == in_b.end || !in_a.overlaps(in_b)) return false;
   // All elements are at multiples of the strides' common divisor from the first: such as even and odd elements.
   std::ptrdiff_t step = 0;
@@ -49,59 +47,62 @@ bound_program::bound_program(const expression_program& p, std::span<const bound_
 }
 
 void bound_program::keep_needed(const expression_program& p, std::span<const bound_output> outputs, bool use_masks) {
-  std::array<std::uint8_t, most_instructions> number;
-  std::array<bool, most_instructions> is_needed{};
+  needed_numbers to;
+  std::fill_n(to.value.begin(), p.code.size(), none);
+  std::fill_n(to.constant.begin(), p.constants.size(), none);
   for (const bound_output& o : outputs) {
     const instruction& i = p.code[o.value];
-    evaluation_output out{{const_cast<std::byte*>(o.to->data), {}, o.to->type}, o.value};
+    evaluation_output& out = outputs_.emplace_back();
+    out.to.data = const_cast<std::byte*>(o.to->data), out.to.type = o.to->type;
     // y = where(mask, e, y) leaves the other elements as they are.
     if (use_masks && i.what == operation::select && p.code[i.c].what == operation::load &&
-        are_same_elements(*o.to, p.operands[p.code[i.c].a]))
-      out.mask = i.a, out.value = i.b;
-    is_needed[out.value] = true;
-    if (out.mask != evaluation_output::no_mask) is_needed[out.mask] = true;
-    outputs_.push_back(out);
-  }
-  for (std::size_t k = p.code.size(); k-- > 0;) {
-    if (!is_needed[k]) continue;
-    const std::uint8_t values[] = {p.code[k].a, p.code[k].b, p.code[k].c};
-    for (int x = 0; x != operands_of_instruction(p.code[k]); ++x) is_needed[values[x]] = true;
-  }
-  std::array<std::uint8_t, most_instructions> constant_number;
-  constant_number.fill(most_instructions);
-  for (std::size_t k = 0; k != p.code.size(); ++k) {
-    if (!is_needed[k]) continue;
-    instruction i = p.code[k];
-    const int operands = operands_of_instruction(i);
-    if (operands > 0) i.a = number[i.a];
-    if (operands > 1) i.b = number[i.b];
-    if (operands > 2) i.c = number[i.c];
-    if (i.what == operation::load) {
-      const std::uint8_t original = i.a;
-      i.a = static_cast<std::uint8_t>(used_count_);
-      used_[used_count_++] = original;
-      const program_operand& o = p.operands[original];
-      operands_.push_back({const_cast<std::byte*>(o.data), o.stride_bytes, o.type});
-    } else if (i.what == operation::constant) {
-      std::uint8_t& at = constant_number[i.a];
-      if (at == most_instructions) {
-        at = static_cast<std::uint8_t>(constants_.size());
-        constants_.push_back(p.constants[i.a]);
-      }
-      i.a = at;
+        are_same_elements(*o.to, p.operands[p.code[i.c].a])) {
+      out.mask = keep(p, i.a, to);
+      out.value = keep(p, i.b, to);
+    } else {
+      out.value = keep(p, o.value, to);
     }
-    number[k] = static_cast<std::uint8_t>(code_count_);
-    code_[code_count_++] = i;
   }
-  for (evaluation_output& o : outputs_) {
-    o.value = number[o.value];
-    if (o.mask != evaluation_output::no_mask) o.mask = number[o.mask];
+}
+
+// Appends an instruction behind those that it uses, and returns its number. So numbers do not depend on the order in
+// which an expression was built.
+std::uint8_t bound_program::keep(const expression_program& p, std::uint8_t value, needed_numbers& to) {
+  if (to.value[value] != none) return to.value[value];
+  instruction i = p.code[value];
+  if (i.what == operation::call) {
+    function_call c = p.calls[i.a];
+    for (std::size_t x = 0; x != c.function->parameters; ++x) c.value[x] = keep(p, c.value[x], to);
+    i.a = static_cast<std::uint8_t>(calls_.size());
+    calls_.push_back(c);
+  } else {
+    const std::size_t values = read_by(i, {}).count;
+    if (values > 0) i.a = keep(p, i.a, to);
+    if (values > 1) i.b = keep(p, i.b, to);
+    if (values > 2) i.c = keep(p, i.c, to);
   }
+  if (i.what == operation::load) {
+    const std::uint8_t original = i.a;
+    i.a = static_cast<std::uint8_t>(used_count_);
+    used_[used_count_++] = original;
+    const program_operand& o = p.operands[original];
+    evaluation_operand& operand = operands_.emplace_back();
+    operand.data = const_cast<std::byte*>(o.data), operand.stride_bytes = o.stride_bytes, operand.type = o.type;
+  } else if (i.what == operation::constant) {
+    std::uint8_t& at = to.constant[i.a];
+    if (at == none) {
+      at = static_cast<std::uint8_t>(constants_.size());
+      constants_.emplace_back(p.constants[i.a]);
+    }
+    i.a = at;
+  }
+  code_.emplace_back(i);
+  return to.value[value] = static_cast<std::uint8_t>(code_.size() - 1);
 }
 
 // Afterwards an index instruction has the axis of the program's shape.
 void bound_program::bind_indices(const program_shape& shape) {
-  for (std::size_t k = 0; k != code_count_; ++k) {
+  for (std::size_t k = 0; k != code_.size(); ++k) {
     instruction& i = code_[k];
     if (i.what != operation::index) continue;
     const bool from_last = i.a >= expression_program::last_axes;
@@ -142,7 +143,7 @@ void bound_program::order_axes(const program_shape& shape, std::span<const bound
     is_indexed_[d] = indexed[from[d]];
     to[from[d]] = static_cast<std::uint8_t>(d);
   }
-  for (std::size_t k = 0; k != code_count_; ++k)
+  for (std::size_t k = 0; k != code_.size(); ++k)
     if (code_[k].what == operation::index) code_[k].a = to[code_[k].a];
   const auto reorder = [&](evaluation_operand& o, const std::array<std::ptrdiff_t, max_rank>& strides) {
     o.stride_bytes = {};
@@ -179,7 +180,7 @@ void bound_program::join_axes() {
       for (std::size_t k = 0; k != arrays; ++k) stride(k, x) = stride(k, x + 1);
     }
     for (std::size_t k = 0; k != arrays; ++k) stride(k, rank_) = 0;
-    for (std::size_t k = 0; k != code_count_; ++k)
+    for (std::size_t k = 0; k != code_.size(); ++k)
       if (code_[k].what == operation::index && code_[k].a > d) --code_[k].a;
   }
 }
@@ -188,9 +189,10 @@ evaluation bound_program::view() const {
   evaluation e;
   e.rank = rank_;
   for (std::size_t d = 0; d != rank_; ++d) e.extent[d] = extent_[d];
-  e.code = {code_.data(), code_count_};
+  e.code = code_.get();
   e.operands = operands_.get();
   e.constants = constants_.get();
+  e.calls = calls_.get();
   e.outputs = outputs_.get();
   return e;
 }

@@ -29,7 +29,12 @@ class bound_program {
   bool is_masked(std::size_t output) const { return outputs_[output].mask != evaluation_output::no_mask; }
 
  private:
+  // New numbers of the program's values and constants.
+  struct needed_numbers {
+    std::array<std::uint8_t, most_instructions> value, constant;
+  };
   void keep_needed(const expression_program& p, std::span<const bound_output> outputs, bool use_masks);
+  std::uint8_t keep(const expression_program& p, std::uint8_t value, needed_numbers& to);
   void bind_indices(const program_shape& shape);
   void order_axes(const program_shape& shape, std::span<const bound_output> outputs);
   void join_axes();
@@ -38,16 +43,19 @@ class bound_program {
   std::size_t rank_ = 0;
   std::array<std::size_t, max_rank> extent_{};
   std::array<bool, max_rank> is_indexed_{};
-  std::size_t code_count_ = 0, used_count_ = 0;
-  std::array<instruction, most_instructions> code_;
+  std::size_t used_count_ = 0;
+  short_list<instruction, 24> code_;
   std::array<std::uint8_t, most_instructions> used_;
   short_list<evaluation_operand, 12> operands_;
   short_list<evaluation_output, 4> outputs_;
   short_list<program_constant, 8> constants_;
+  short_list<function_call, 2> calls_;
 };
 
 // True if two arrays may have bytes in common. False is certain.
 bool may_overlap(const program_operand& a, const program_operand& b);
+// The same, for operands whose bytes() are known.
+bool may_overlap(const program_operand& a, byte_range in_a, const program_operand& b, byte_range in_b);
 // True if every index has the same element in both. shape: that of the destination.
 bool are_same_elements(const program_operand& destination, const program_operand& operand);
 

@@ -11,6 +11,8 @@ array_look look_at(const program_operand& o) {
 }
 
 allocation& alive(const program_operand& o, source_line at) {
+  if (o.owner && !o.owner.is_freed()) [[likely]]
+    return *o.owner.unchecked();
   const array_look look = look_at(o);
   return o.owner.get(at, &look);
 }

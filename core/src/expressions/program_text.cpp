@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <charconv>
 #include <complex>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
 
@@ -96,9 +99,13 @@ class writer {
                                                      : std::to_string(expression_program::last_axes - 1 - i.a)) +
                 ")";
         return;
-      case operation::cast: return call("cast<" + std::string(name_of(i.type)) + ">", i, 1);
-      case operation::round_to_half: return call("cast<half>", i, 1);
-      case operation::round_to_bfloat16: return call("cast<bfloat16>", i, 1);
+      case operation::call: {
+        const function_call& c = p_.calls[i.a];
+        return call(c.function->name, {c.value.data(), c.function->parameters});
+      }
+      case operation::cast: return call("cast<" + std::string(name_of(i.type)) + ">", {&i.a, 1});
+      case operation::round_to_half: return call("cast<half>", {&i.a, 1});
+      case operation::round_to_bfloat16: return call("cast<bfloat16>", {&i.a, 1});
       default: break;
     }
     const spelling s = spelling_of(i.what);
@@ -112,7 +119,9 @@ class writer {
       text += sign;
       write(i.a, 11);
     } else {
-      call(std::string(function_name(i.what)), i, info_of(i.what).operands);
+      const std::uint8_t values[] = {i.a, i.b, i.c};
+      call(std::string(function_name(i.what)),
+           std::span(values).first(static_cast<std::size_t>(info_of(i.what).operands)));
     }
   }
   std::string text;
@@ -120,21 +129,25 @@ class writer {
  private:
   void array(const program_operand& o) {
     const bool is_named = o.owner && !o.owner.is_freed() && !o.owner.unchecked()->name.empty();
-    text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number_of(o));
+    const std::size_t number = number_of(o);
+    text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number);
   }
-  std::size_t number_of(const program_operand& o) const {
-    return static_cast<std::size_t>(&o - p_.operands.begin()) + 1;
+  // Arrays are numbered in the order of the text.
+  std::size_t number_of(const program_operand& o) {
+    const auto known = std::find(numbered_.begin(), numbered_.end(), &o);
+    if (known == numbered_.end()) return numbered_.push_back(&o), numbered_.size();
+    return static_cast<std::size_t>(known - numbered_.begin()) + 1;
   }
-  void call(const std::string& name, const instruction& i, int operands) {
+  void call(const std::string& name, std::span<const std::uint8_t> values) {
     text += name + "(";
-    const std::uint8_t values[] = {i.a, i.b, i.c};
-    for (int k = 0; k != operands; ++k) {
-      if (k) text += ", ";
-      write(values[k], 0);
+    for (const std::uint8_t& v : values) {
+      if (&v != values.data()) text += ", ";
+      write(v, 0);
     }
     text += ")";
   }
   const expression_program& p_;
+  std::vector<const program_operand*> numbered_;
 };
 
 }  // namespace

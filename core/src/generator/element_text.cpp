@@ -22,7 +22,7 @@ void write_element(source_builder& s, const evaluation& e) {
   }
   s.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
   for (std::size_t k = 0; k < e.code.size(); ++k)
-    s.line("const ", register_type(e.code[k].type), " r", k, " = ", value_text(e.code[k]), ";");
+    s.line("const ", register_type(e.code[k].type), " r", k, " = ", value_text(e, e.code[k]), ";");
   for (std::size_t i = 0; i < e.outputs.size(); ++i) {
     const evaluation_output& o = e.outputs[i];
     s.line("y", i, " = ", stored_text(joined("r", o.value), o.to.type), ";");
@@ -40,6 +40,12 @@ std::string expression_text(const evaluation& e, std::size_t k, int depth) {
   if (i.what == operation::cast) return joined(name_of(i.type), "(", of(i.a), ")");
   if (i.what == operation::round_to_half) return joined("half(", of(i.a), ")");
   if (i.what == operation::round_to_bfloat16) return joined("bfloat16(", of(i.a), ")");
+  if (i.what == operation::call) {
+    const function_call& c = e.calls[i.a];
+    std::string text = joined(c.function->name, "(");
+    for (std::size_t x = 0; x != c.function->parameters; ++x) text += (x == 0 ? "" : ", ") + of(c.value[x]);
+    return text + ")";
+  }
   const operation_info& info = info_of(i.what);
   std::string text = joined(info.name, "(", of(i.a));
   if (info.operands > 1) text += ", " + of(i.b);

@@ -141,6 +141,11 @@ void kernel_plan::write_shape(const evaluation& e) {
   for (std::size_t i = 0; i < e.operands.size(); ++i) put(classes_[i]), put(e.operands[i].type);
   for (std::size_t i = 0; i < e.outputs.size(); ++i)
     put(of_output(i)), put(e.outputs[i].to.type), put(e.outputs[i].value), put(e.outputs[i].mask);
+  for (const function_call& c : e.calls) {
+    const std::uint32_t number = number_of(*c.function);
+    std::memcpy(to, &number, sizeof number);
+    to = std::copy_n(reinterpret_cast<const char*>(c.value.data()), c.function->parameters, to + sizeof number);
+  }
   shape_bytes_ = static_cast<std::size_t>(to - shape_.data());
 }
 

@@ -63,7 +63,7 @@ struct kernel_plan {
   std::size_t operands_ = 0;
   std::size_t shape_bytes_ = 0;
   std::array<access_class, most_accesses> classes_;
-  std::array<char, 10 + most_instructions * sizeof(instruction) + 4 * most_accesses> shape_;
+  std::array<char, 10 + most_instructions*(sizeof(instruction) + sizeof(function_call)) + 4 * most_accesses> shape_;
 };
 
 // The operands, then the outputs.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "generator/element_text.hpp"
+#include "generator/function_text.hpp"
 #include "generator/operation_text.hpp"
 #include "generator/prelude.hpp"
 #include "generator/source_builder.hpp"
@@ -22,6 +23,7 @@ class kernel_writer {
                 ? "__device__ inline long long offset(index i, long long stride) { return (long long)i * stride; }"
                 : "__device__ inline long long offset(index i, long long stride) { return (long long)(int)i * "
                   "(int)stride; }");
+    write_functions(s_, e_);
     write_arguments_type();
     write_element(s_, e_);
     s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", kernel_plan::threads, ") ", kernel_name,
@@ -276,6 +278,7 @@ std::string shape_text(const evaluation& e, const kernel_plan& p) {
   if (p.has_tiles()) text += joined(", tiles ", p.tile);
   for (std::size_t i = 0; i < e.operands.size(); ++i)
     text += joined(i == 0 ? ", " : " ", name_of(e.operands[i].type), ":", letter_of(p.of_operand(i)));
+  if (const std::string places = places_of_functions(e); !places.empty()) text += " | " + places;
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cctype>
 
+#include "generator/function_text.hpp"
+
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
@@ -76,6 +78,10 @@ std::string_view register_type(scalar_type t) {
 std::string_view memory_type(scalar_type t) {
   if (t == scalar_type::boolean) return "unsigned char";
   return t == scalar_type::half || t == scalar_type::bfloat16 ? "unsigned short" : register_type(t);
+}
+
+std::string value_text(const evaluation& e, const instruction& i) {
+  return i.what == operation::call ? call_text(e, i) : value_text(i);
 }
 
 std::string value_text(const instruction& i) {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "generator/function_text.hpp"
+
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
@@ -75,6 +77,8 @@ std::string prelude_for(const evaluation& e) {
   }
   for (const evaluation_output& o : e.outputs)
     halves = halves || o.to.type == scalar_type::half || o.to.type == scalar_type::bfloat16;
+  if (functions_contain(e, "half") || functions_contain(e, "bfloat16")) halves = true;
+  if (functions_contain(e, "complex")) complexes = functions = true;
   std::string text = vectors_text;
   if (!e.constants.empty()) text += constants_text;
   if (floating) text += with_lines(floating_text);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "generator/function_text.hpp"
+
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
@@ -52,6 +54,7 @@ std::string reduction_plan::shape(const reduction_evaluation& r) const {
     append_value(text, o.finish);
   }
   append_bytes(text, r.input.code.data(), r.input.code.size_bytes());
+  append_calls(text, r.input);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/element_text.hpp"
+#include "generator/function_text.hpp"
 #include "generator/kernel_text.hpp"
 #include "generator/operation_text.hpp"
 #include "generator/prelude.hpp"
@@ -160,6 +161,7 @@ class reduction_writer {
     write_prelude();
     s_.line("using index = ", p_.is_wide ? "unsigned long long" : "unsigned", ";");
     s_.line("__device__ inline long long offset(index i, long long stride) { return (long long)i * stride; }");
+    write_functions(s_, e_);
     write_arguments_type();
     for (const cell_writer& c : cells_) c.write(s_);
     write_variances();
@@ -232,7 +234,7 @@ class reduction_writer {
       parameters += joined(", ", register_type(e_.code[r_.results[k].value].type), "& y", k);
     s_.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
     for (std::size_t k = 0; k != e_.code.size(); ++k)
-      s_.line("const ", register_type(e_.code[k].type), " r", k, " = ", value_text(e_.code[k]), ";");
+      s_.line("const ", register_type(e_.code[k].type), " r", k, " = ", value_text(e_, e_.code[k]), ";");
     for (std::size_t k = 0; k != results(); ++k) s_.line("y", k, " = r", r_.results[k].value, ";");
     s_.close();
   }
@@ -398,6 +400,7 @@ class reduction_writer {
 jit::kernel_source reduction_source_for(const reduction_evaluation& r, const reduction_plan& p) {
   std::string shape = "reduction of rank " + std::to_string(r.input.rank) + ", " + std::to_string(p.kept) + " x " +
                       std::to_string(p.along) + " threads, " + std::to_string(r.results.size()) + " results";
+  if (const std::string places = places_of_functions(r.input); !places.empty()) shape += " | " + places;
   jit::kernel_source source{reduction_writer(r, p).write(), kernel_name, std::move(shape), {}};
   source.options.push_back(r.input.fast_math ? "--use_fast_math" : "--fmad=false");
   return source;

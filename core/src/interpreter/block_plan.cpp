@@ -46,17 +46,13 @@ block_loop loop_of(const instruction& i) {
   switch (i.what) {
     case operation::load: return i.type == i.from ? nullptr : cast_for(i.type, i.from);
     case operation::constant:
-    case operation::index: return nullptr;
+    case operation::index:
+    case operation::call: return nullptr;
     case operation::cast: return cast_for(i.type, i.from);
     case operation::round_to_half: return table.to_half[i.from == scalar_type::float64];
     case operation::round_to_bfloat16: return table.to_bfloat16[i.from == scalar_type::float64];
     default: return loop_for(i.what, i.from);
   }
-}
-
-int operands_of_step(const instruction& i) {
-  if (is_listed(i.what)) return info_of(i.what).operands;
-  return i.what == operation::load || i.what == operation::constant || i.what == operation::index ? 0 : 1;
 }
 
 // True if a store reads the loaded elements after the store of another output may have overwritten them: as where two
@@ -118,8 +114,9 @@ void block_plan::choose_steps(const evaluation& e, std::span<const std::uint8_t>
     block_step& s = steps[k];
     s.what = e.code[k];
     s.loop = loop_of(s.what);
-    const std::uint8_t used[] = {s.what.a, s.what.b, s.what.c};
-    for (int x = 0; x != operands_of_step(s.what); ++x) last_use[used[x]] = k;
+    const values_read used = read_by(s.what, e.calls);
+    for (const std::uint8_t v : used) last_use[v] = k;
+    s.is_computed = used.count > 0;
     if (s.what.what == operation::constant) s.way = load_way::once;
     if (s.what.what == operation::index && s.what.a >= span) s.way = load_way::each_line;
     if (s.what.what != operation::load) continue;
@@ -138,7 +135,7 @@ void block_plan::choose_steps(const evaluation& e, std::span<const std::uint8_t>
     if (o.mask != evaluation_output::no_mask) last_use[o.mask] = n;
     block_step& s = steps[o.value];
     const bool is_last = e.outputs.size() == 1 && o.value + 1u == n;
-    const bool is_computed = operands_of_step(s.what) > 0 && s.output < 0 && s.what.type == o.to.type;
+    const bool is_computed = s.is_computed && s.output < 0 && s.what.type == o.to.type;
     const bool is_read = std::any_of(e.operands.begin(), e.operands.end(),
                                      [&](const evaluation_operand& x) { return x.data == o.to.data; });
     if (is_computed && o.mask == evaluation_output::no_mask && (is_last || !is_read) && is_flat_on(e, o.to, span))
@@ -153,13 +150,13 @@ void block_plan::choose_steps(const evaluation& e, std::span<const std::uint8_t>
   };
   for (std::size_t k = 0; k != n; ++k) {
     block_step& s = steps[k];
-    const std::uint8_t used[] = {s.what.a, s.what.b, s.what.c};
+    const values_read used = read_by(s.what, e.calls);
     // A register whose last use is this step is free for the result if the elements have equal sizes.
     const auto release = [&](bool equal_size) {
-      for (int x = 0; x != operands_of_step(s.what); ++x) {
-        const block_step& from = steps[used[x]];
-        const bool repeated = std::find(used, used + x, used[x]) != used + x;
-        if (from.slot < 0 || last_use[used[x]] != k || repeated || from.way != load_way::each_block) continue;
+      for (const std::uint8_t& x : used) {
+        const block_step& from = steps[x];
+        const bool repeated = std::find(used.begin(), &x, x) != &x;
+        if (from.slot < 0 || last_use[x] != k || repeated || from.way != load_way::each_block) continue;
         if ((size_of(from.what.type) == size_of(s.what.type)) == equal_size) free_slots.push_back(from.slot);
       }
     };

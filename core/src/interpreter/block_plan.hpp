@@ -20,11 +20,12 @@ enum class load_way : std::uint8_t {
 
 // A value in registers: where it is, and what computes it.
 struct block_step {
-  block_loop loop = nullptr;  // null for loads without conversion, constants and indices
+  block_loop loop = nullptr;  // null for loads without conversion, constants, indices and calls
   instruction what;
   load_way way = load_way::each_block;
-  int slot = -1;    // register; -1: in memory of an array
-  int output = -1;  // computed into the memory of this output
+  int slot = -1;             // register; -1: in memory of an array
+  int output = -1;           // computed into the memory of this output
+  bool is_computed = false;  // from other values
 };
 
 // The axes [0, span) are the line: blocks are ranges of its elements, in order. All combinations of the other indices

@@ -187,10 +187,18 @@ class block_run {
       if (s.output >= 0) at_[k] = flat(e_.outputs[static_cast<std::size_t>(s.output)].to);
       if (s.what.what == operation::load || s.what.what == operation::index)
         fill(k, n);
+      else if (s.what.what == operation::call)
+        call(k, e_.calls[s.what.a], n);
       else
         s.loop(at_[k], at_[s.what.a], at_[s.what.b], at_[s.what.c], n);
     }
     return n;
+  }
+
+  void call(std::size_t k, const function_call& c, std::size_t n) const {
+    std::array<const std::byte*, most_parameters> operands{};
+    for (std::size_t x = 0; x != c.function->parameters; ++x) operands[x] = at_[c.value[x]];
+    c.function->loop(at_[k], operands.data(), n);
   }
 
   void store(const evaluation_output& o, std::size_t n) {

@@ -1,5 +1,7 @@
 #include "jit/kernel_service.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -36,7 +38,7 @@ kernel_service::~kernel_service() {
 void kernel_service::stop() noexcept {
   std::thread ending;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     is_stopping_ = true;
     for (kernel* k : queue_) k->set_failed(ended);
     queue_.clear();
@@ -44,7 +46,9 @@ void kernel_service::stop() noexcept {
   }
   requested_.notify_all();
   settled_.notify_all();
-  if (ending.joinable()) ending.join();
+  if (!ending.joinable()) return;
+  // A process made by fork() has no thread but its own: the other process's never ends here.
+  ::getpid() == process_ ? ending.join() : ending.detach();
 }
 
 kernel& kernel_service::request(int device, std::string_view shape, const std::function<kernel_source()>& make) {
@@ -54,7 +58,7 @@ kernel& kernel_service::request(int device, std::string_view shape, const std::f
 }
 
 kernel& kernel_service::enlist(int device, std::string_view shape, const std::function<kernel_source()>& make) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (kernel* const known = table_.find(device, shape)) return *known;
   kernel_source source = make();
   std::unique_ptr<kernel>& same = kernels_[{device, source.text}];
@@ -72,11 +76,11 @@ kernel& kernel_service::enlist(int device, std::string_view shape, const std::fu
   return *same;
 }
 
-// The caller holds the mutex.
 void kernel_service::start() {
   if (thread_.joinable()) return;
   try {
     thread_ = std::thread([this] { work(); });
+    process_ = ::getpid();
     stop_before_libraries_end();
   } catch (const std::system_error& e) {  // the system allows no more threads
     for (kernel* k : queue_) k->set_failed(std::string("no thread for compiling can be started: ") + e.what());
@@ -85,29 +89,30 @@ void kernel_service::start() {
 }
 
 void kernel_service::finish(const kernel& k) {
-  std::unique_lock lock(mutex_);
-  settled_.wait(lock, [&] { return !k.is_pending(); });
+  unique_lock lock(mutex_);
+  while (k.is_pending()) lock.wait(settled_);
 }
 
 void kernel_service::finish_all() {
-  std::unique_lock lock(mutex_);
-  settled_.wait(lock, [&] { return queue_.empty() && !current_; });
+  unique_lock lock(mutex_);
+  while (!queue_.empty() || current_) lock.wait(settled_);
 }
 
 kernel_counts kernel_service::counts() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return counts_;
 }
 
 void kernel_service::work() {
-  std::unique_lock lock(mutex_);
+  unique_lock lock(mutex_);
   for (;;) {
-    requested_.wait(lock, [&] { return is_stopping_ || !queue_.empty(); });
+    while (!is_stopping_ && queue_.empty()) lock.wait(requested_);
     if (is_stopping_) return;
-    current_ = queue_.front();
+    kernel& k = *queue_.front();
+    current_ = &k;
     queue_.pop_front();
     lock.unlock();
-    produce(*current_);
+    produce(k);
     lock.lock();
     current_ = nullptr;
     settled_.notify_all();
@@ -160,7 +165,7 @@ void* kernel_service::compiled(kernel& k, std::string_view key) {
 
 void kernel_service::settle(kernel& k, void* function, std::string failure) {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (function)
       k.set_ready(function);
     else
@@ -175,7 +180,6 @@ void kernel_service::settle(kernel& k, void* function, std::string failure) {
   }
 }
 
-// The caller holds the mutex.
 void kernel_service::report_once(const std::string& why) {
   if (std::exchange(has_reported_, true) || is_stopping_) return;
   std::fprintf(stderr, "ferry: kernels are interpreted, not compiled: %s\n", why.c_str());

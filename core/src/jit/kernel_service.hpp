@@ -1,17 +1,19 @@
 // Kernels compiled at run time: requests, the thread that compiles, the caches.
 #pragma once
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 
+#include "ferry/core/detail/support/unique_lock.hpp"
 #include "ferry/version.hpp"
 #include "jit/compiler.hpp"
 #include "jit/disk_cache.hpp"
@@ -56,14 +58,14 @@ class kernel_service {
 
  private:
   kernel& enlist(int device, std::string_view shape, const std::function<kernel_source()>& make);
-  void start();
+  void start() FERRY_LOCKED(mutex_);
   void work();
   void produce(kernel& k);
   void* from_disk(kernel& k, std::string_view key);
   void* compiled(kernel& k, std::string_view key);
   void settle(kernel& k, void* function, std::string failure);
   std::string key_of(const kernel& k);
-  void report_once(const std::string& why);
+  void report_once(const std::string& why) FERRY_LOCKED(mutex_);
 
   compiler& compiler_;
   code_loader& loader_;
@@ -71,16 +73,17 @@ class kernel_service {
   const disk_cache disk_;
   shape_log log_;
   kernel_table table_;
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   std::condition_variable requested_, settled_;
   // By device and text of the source.
-  std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_;
-  std::deque<kernel*> queue_;
-  kernel* current_ = nullptr;
+  std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_ FERRY_GUARDED_BY(mutex_);
+  std::deque<kernel*> queue_ FERRY_GUARDED_BY(mutex_);
+  kernel* current_ FERRY_GUARDED_BY(mutex_) = nullptr;
   bool has_loaded_ = false;  // the compiler; of the thread alone
-  kernel_counts counts_;
-  bool is_stopping_ = false, has_reported_ = false;
+  kernel_counts counts_ FERRY_GUARDED_BY(mutex_);
+  bool is_stopping_ FERRY_GUARDED_BY(mutex_) = false, has_reported_ FERRY_GUARDED_BY(mutex_) = false;
   std::thread thread_;
+  pid_t process_ = 0;  // which started the thread
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

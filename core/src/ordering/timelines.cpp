@@ -8,7 +8,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 timeline& timelines::take(int device, int priority) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   std::vector<timeline*>& stock = stock_[{device, priority}];
   while (!stock.empty()) {
     timeline* t = stock.back();
@@ -27,13 +27,13 @@ timeline& timelines::take(int device, int priority) {
 
 void timelines::give_back(timeline& t) noexcept {
   t.end_pointers();
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   stock_[{t.device(), t.priority()}].push_back(&t);
 }
 
 timeline& timelines::foreign(int device, native_stream stream, stream_origin origin) {
   const std::uint64_t id = backend_.stream_id(stream);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   timeline*& t = foreign_[{device, id}];
   if (!t) t = &create(device, 0, stream, origin);
   return *t;
@@ -41,19 +41,19 @@ timeline& timelines::foreign(int device, native_stream stream, stream_origin ori
 
 void timelines::release_foreign(timeline& t) {
   t.release();
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   std::erase_if(foreign_, [&](const auto& entry) { return entry.second == &t; });
 }
 
 timeline* timelines::find(const timeline* t) const noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.get() == t; });
   return at == all_.end() ? nullptr : at->get();
 }
 
 // failed_ is odd during the search: a submission that is ordered meanwhile searches again (access_guard).
 void timelines::fail(int device, std::string_view why) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const bool is_new = failures_.try_emplace(device, why).second;
   if (!is_new) return;
   const unsigned number = ++failed_;
@@ -65,7 +65,7 @@ void timelines::fail(int device, std::string_view why) {
 
 // Uses a new number, so that it is later than the failures known to the affected dependences.
 void timelines::spread_again() noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   ++failed_;
   spread_losses();
   ++failed_;
@@ -94,7 +94,7 @@ void timelines::look_at(std::uint64_t devices) {
 // Returns a stream of the next of these devices, preferably one with enqueued work, because its newest event says most.
 // Reuses the stream that was queried before if possible.
 timeline* timelines::next_to_ask(std::uint64_t devices, int after) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   for (auto at = asked_.upper_bound(after); at != asked_.end(); ++at) {
     const int device = at->first;
     timeline*& one = at->second;
@@ -108,7 +108,7 @@ timeline* timelines::next_to_ask(std::uint64_t devices, int after) {
 }
 
 std::string timelines::failure_of(int device) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto found = failures_.find(device);
   return found == failures_.end() ? std::string() : found->second;
 }
@@ -119,7 +119,7 @@ void timelines::synchronize() {
   for (std::size_t i = 0; i < count; ++i) {
     timeline* t = nullptr;
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       t = all_[i].get();
     }
     try {
@@ -132,7 +132,7 @@ void timelines::synchronize() {
 }
 
 std::size_t timelines::size() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return all_.size();
 }
 

@@ -28,14 +28,14 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
   release_cached(release_depth::finished);
   allocation* a = nullptr;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     a = &nodes_.take();
   }
   try {
     accounting_.acquire(*this, bytes,
                         [&] { a->begin = static_cast<std::byte*>(backend_.allocate(kind_, device_, bytes)); });
   } catch (...) {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     nodes_.give_back(*a);
     throw;
   }
@@ -43,7 +43,7 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
   a->is_free = false;
   accounting_.reserved(*this, a->begin, bytes);
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     statistics_.allocated_bytes += bytes, statistics_.reserved_bytes += bytes;
     ++statistics_.allocations, ++statistics_.segments, ++statistics_.made;
   }
@@ -56,7 +56,7 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
 
 void direct_pool::deallocate(allocation& a) noexcept {
   take_from_owner(a);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   a.is_free = true;
   a.next = freed_;
   freed_ = &a;
@@ -69,7 +69,7 @@ std::size_t direct_pool::release_cached(release_depth how) {
   refuse_inside_submission("trim a pool");
   allocation* looked_at = nullptr;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     looked_at = std::exchange(freed_, nullptr);
   }
   std::size_t bytes = 0;
@@ -78,7 +78,7 @@ std::size_t direct_pool::release_cached(release_depth how) {
     allocation& a = *looked_at;
     looked_at = a.next;
     const bool over = release_if_unused(a, how, *this, accounting_, first);
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (over) {
       bytes += a.bytes;
       statistics_.reserved_bytes -= a.bytes;
@@ -94,7 +94,7 @@ std::size_t direct_pool::release_cached(release_depth how) {
 }
 
 void direct_pool::each_block(const std::function<void(const block_info&)>& f) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   nodes_.each([&](const allocation& a) { f(info_of(a)); });
 }
 
@@ -115,7 +115,7 @@ source_state direct_pool::state() const {
 }
 
 pool_statistics direct_pool::statistics() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   pool_statistics s = statistics_;
   s.blocks = nodes_.in_use();
   return s;

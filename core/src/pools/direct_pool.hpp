@@ -1,10 +1,10 @@
 // No caching: each block is allocated from and released to the backend, so that memory checkers see each array
 // separately.
 #pragma once
-#include <mutex>
 #include <vector>
 
 #include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "pools/allocation_nodes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -27,10 +27,10 @@ class direct_pool final : public memory_pool {
 
  private:
   detail::backend& backend_;
-  mutable std::mutex mutex_;  // guards the members below
-  allocation_nodes nodes_;
-  allocation* freed_ = nullptr;  // linked by next, latest first
-  pool_statistics statistics_;
+  mutable mutex mutex_;  // guards the members below
+  allocation_nodes nodes_ FERRY_GUARDED_BY(mutex_);
+  allocation* freed_ FERRY_GUARDED_BY(mutex_) = nullptr;  // linked by next, latest first
+  pool_statistics statistics_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -71,7 +71,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   timeline& on = line_to_allocate_on();
   allocation* a = nullptr;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     a = &nodes_.take();
   }
   ticket t = 0;
@@ -82,7 +82,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
                     [&](native_stream s) { a->begin = static_cast<std::byte*>(backend_.allocate(pool_, size, s)); });
     });
   } catch (...) {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     nodes_.give_back(*a);
     throw;
   }
@@ -93,7 +93,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   a->history.add(on, t, a->range(), true);
   a->history.change_owner();
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     statistics_.allocated_bytes += size;
     ++statistics_.allocations, ++statistics_.made;
   }
@@ -107,7 +107,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
 void driver_pool::deallocate(allocation& a) noexcept {
   take_from_owner(a);
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     statistics_.allocated_bytes -= a.bytes;
     --statistics_.allocations;
   }
@@ -141,7 +141,7 @@ void driver_pool::free_or_fail(allocation& a) {
   }
   if (!told) accounting_.returning(*this, a.begin, a.bytes);
   accounting_.returned(*this, a.bytes);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   given_up_ += a.bytes;
   nodes_.give_back(a);
 }
@@ -166,7 +166,7 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   with = on;
   const ticket t = submit_on(*on, [&](native_stream s) { backend_.free(a.begin, s); });
   accounting_.returned(*this, a.bytes);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   nodes_.give_back(a);
   ticket& last = frees_.find(on)->second;
   last = std::max(last, t);
@@ -175,7 +175,7 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
 // Reserves a place for the ticket, because the free itself must not fail afterwards. Returns false if there is no
 // memory for it.
 bool driver_pool::reserve_frees(timeline& on) noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   try {
     frees_.try_emplace(&on, 0);
     return true;
@@ -207,7 +207,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
   free_what_was_put_off();
   std::vector<point> frees;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (own_.is_broken()) return std::exchange(given_up_, 0);
     for (const auto& [by, at] : frees_)
       if (at != 0) frees.push_back({by, at});
@@ -227,7 +227,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
     std::erase_if(frees, [&](const point& f) {
       return std::any_of(untold.begin(), untold.end(), [&](const point& u) { return u.by == f.by; });
     });
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     for (const point& f : frees)
       if (ticket& last = frees_.find(f.by)->second; last == f.at) last = 0;
   }
@@ -236,7 +236,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
 
 // The driver does not report its free blocks: only allocated ones are listed.
 void driver_pool::each_block(const std::function<void(const block_info&)>& f) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   nodes_.each([&](const allocation& a) { f(info_of(a)); });
 }
 
@@ -267,7 +267,7 @@ source_state driver_pool::state() const {
 pool_statistics driver_pool::statistics() const {
   const bool broken = own_.is_broken();  // do not call the driver of a failed device
   const std::size_t reserved = broken ? 0 : backend_.usage(pool_).reserved_bytes;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   pool_statistics s = statistics_;
   s.reserved_bytes = broken ? s.allocated_bytes + given_up_ : reserved;
   s.blocks = nodes_.in_use();

@@ -8,6 +8,7 @@
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "pools/allocation_nodes.hpp"
 #include "pools/deferred_frees.hpp"
 
@@ -48,11 +49,13 @@ class driver_pool final : public memory_pool {
   deferred_frees put_off_;
   timeline& own_;  // for work of no stream of the program: never delays the program's work
   std::mutex granting_;
-  mutable std::mutex mutex_;  // guards the members below
-  allocation_nodes nodes_;
-  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still cache; 0: none
-  std::size_t given_up_ = 0;           // bytes freed after the device failed: counted as reserved until the next trim
-  pool_statistics statistics_;
+  mutable mutex mutex_;  // guards the members below
+  allocation_nodes nodes_ FERRY_GUARDED_BY(mutex_);
+  // the last free on each stream whose bytes the driver may still cache; 0: none
+  std::map<timeline*, ticket> frees_ FERRY_GUARDED_BY(mutex_);
+  // bytes freed after the device failed: counted as reserved until the next trim
+  std::size_t given_up_ FERRY_GUARDED_BY(mutex_) = 0;
+  pool_statistics statistics_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -48,7 +48,7 @@ pool_options runtime_pools::usable(memory_kind kind, int device, const pool_opti
 
 memory_pool& runtime_pools::take(memory_kind kind, int device, const pool_options& given) {
   const pool_options options = options_for(kind, given, accounting_.backend().quirks());
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   for (memory_pool*& p : unused_)
     if (p->kind() == kind && p->device() == device && p->options() == options) {
       memory_pool& taken = *p;
@@ -63,14 +63,14 @@ memory_pool& runtime_pools::take(memory_kind kind, int device, const pool_option
 }
 
 void runtime_pools::give_back(memory_pool& p) noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   unused_.push_back(&p);
 }
 
 pool_statistics runtime_pools::statistics() const {
   pool_statistics all;
   for (const auto& p : usual_) all += p->statistics();
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   for (const auto& p : extra_) all += p->statistics();
   return all;
 }

@@ -15,10 +15,10 @@ segment_blocks::segment_blocks(memory_resource& home, memory_kind kind, int devi
       nodes_(home, kind, device) {}
 
 allocation* segment_blocks::take(std::size_t size, const timeline* on, search how) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   allocation* a = free_.find(
       size, on,
-      [&](const allocation& b) {
+      [&](const allocation& b) FERRY_UNCHECKED_LOCKS {
         return rules_.fits(b.bytes, b.was_used, size) &&
                (how == search::tight || placement_.gap_before(b.range(), b.before, b.after, size).has_value());
       },
@@ -75,7 +75,7 @@ allocation& segment_blocks::placed(allocation& a, std::size_t size) {
 }
 
 void segment_blocks::store(allocation* chain) noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   while (chain) {
     allocation& a = *chain;
     chain = a.next;
@@ -115,14 +115,14 @@ bool segment_blocks::swallow_next(allocation& a) noexcept {
 
 std::size_t segment_blocks::segment_for(std::size_t size) const {
   if (!rules_.shares_segments(size)) return size;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const std::size_t segment = rules_.shared_segment(size, reserved_), stride = placement_.stride(size);
   if (stride > segment / 2) return rounded_up(size + placement_.offset(size), rules_.granularity());
   return rounded_up(stride == size ? segment : segment / stride * stride, rules_.granularity());
 }
 
 allocation& segment_blocks::add_segment(void* begin, std::size_t segment, std::size_t size) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   allocation* a = &nodes_.take();
   a->begin = static_cast<std::byte*>(begin);
   a->bytes = segment;
@@ -140,7 +140,7 @@ allocation& segment_blocks::add_segment(void* begin, std::size_t segment, std::s
 }
 
 std::vector<allocation*> segment_blocks::take_free_segments() {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   std::vector<allocation*> whole;
   free_.each([&](allocation& a) {
     if (a.before) return;
@@ -148,7 +148,7 @@ std::vector<allocation*> segment_blocks::take_free_segments() {
       if (!b->is_free) return;
     whole.push_back(&a);
   });
-  std::erase_if(whole, [&](allocation* a) { return !take_merged(*a); });
+  std::erase_if(whole, [&](allocation* a) FERRY_LOCKED(mutex_) { return !take_merged(*a); });
   std::sort(whole.begin(), whole.end(), [](auto* a, auto* b) { return a->tag < b->tag; });
   return whole;
 }
@@ -170,7 +170,7 @@ bool segment_blocks::take_merged(allocation& first) noexcept {
 }
 
 void segment_blocks::remove_segment(allocation& a) noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   reserved_ -= a.bytes;
   --segments_;
   nodes_.give_back(a);
@@ -178,7 +178,7 @@ void segment_blocks::remove_segment(allocation& a) noexcept {
 
 bool segment_blocks::can_serve(std::size_t size) const {
   bool found = false;
-  each_segment([&](const allocation& first) {
+  each_segment([&](const allocation& first) FERRY_UNCHECKED_LOCKS {
     std::size_t run = 0;
     const allocation* in_use = nullptr;  // the block before the run
     for (const allocation* a = &first; a && !found; a = a->after) {
@@ -195,17 +195,17 @@ bool segment_blocks::can_serve(std::size_t size) const {
 }
 
 std::size_t segment_blocks::reserved_bytes() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return reserved_;
 }
 
 std::size_t segment_blocks::largest_free() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return free_.largest();
 }
 
 pool_statistics segment_blocks::statistics() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return {counts_.bytes, reserved_, counts_.allocations, nodes_.in_use(), segments_, counts_.made};
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ferry/core/detail/accounting/memory_source.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/pool_options.hpp"
 #include "pools/allocation_nodes.hpp"
 #include "pools/block_placement.hpp"
@@ -51,26 +52,26 @@ class segment_blocks {
   // Calls f(first block) for each segment, with the lock held. The other blocks follow by `after`.
   template <class F>
   void each_segment(F f) const {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     nodes_.each([&](const allocation& a) {
       if (!a.before) f(a);
     });
   }
 
  private:
-  void cut(allocation& a, std::size_t size);
-  allocation& placed(allocation& a, std::size_t size);
-  allocation& join(allocation& a) noexcept;
-  bool swallow_next(allocation& a) noexcept;
-  bool take_merged(allocation& first) noexcept;
+  void cut(allocation& a, std::size_t size) FERRY_LOCKED(mutex_);
+  allocation& placed(allocation& a, std::size_t size) FERRY_LOCKED(mutex_);
+  allocation& join(allocation& a) noexcept FERRY_LOCKED(mutex_);
+  bool swallow_next(allocation& a) noexcept FERRY_LOCKED(mutex_);
+  bool take_merged(allocation& first) noexcept FERRY_LOCKED(mutex_);
 
   const block_rules rules_;
-  mutable std::mutex mutex_;  // guards the members below
-  block_placement placement_;
-  free_blocks free_;
-  allocation_nodes nodes_;
-  pool_counts counts_;  // of blocks that no shard handed out
-  std::size_t reserved_ = 0, segments_ = 0;
+  mutable mutex mutex_;  // guards the members below
+  block_placement placement_ FERRY_GUARDED_BY(mutex_);
+  free_blocks free_ FERRY_GUARDED_BY(mutex_);
+  allocation_nodes nodes_ FERRY_GUARDED_BY(mutex_);
+  pool_counts counts_ FERRY_GUARDED_BY(mutex_);  // of blocks that no shard handed out
+  std::size_t reserved_ FERRY_GUARDED_BY(mutex_) = 0, segments_ FERRY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

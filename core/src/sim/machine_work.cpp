@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/cpu_strided.hpp"
+#include "cpu_sorting/sort_on_cpu.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/detail/operations/owned_reduction.hpp"
 #include "ferry/core/error.hpp"
@@ -219,6 +220,10 @@ void machine::evaluate(native_stream s, int, const evaluation& what, std::span<c
 void machine::reduce(native_stream s, int, const reduction_evaluation& what, std::span<const kernel_use> uses) {
   launch(s, {"reduction", uses,
              [r = owned_reduction(what)](const relocation& move) { reduce_on_cpu(r.moved(move).get()); }});
+}
+
+void machine::sort(native_stream s, int, const sorting_task& what, std::span<const kernel_use> uses) {
+  launch(s, {"sort", uses, [what](const relocation& move) { sort_on_cpu(what.moved(move)); }});
 }
 
 void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) {

@@ -21,7 +21,7 @@ watch::watch(communicators& comms, std::timed_mutex& mutex, processes& all)
 
 watch::~watch() {
   {
-    std::lock_guard lock(own_);
+    lock_guard lock(own_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -39,7 +39,7 @@ void watch::launched(timeline& on, needed_parts needs, std::string what) {
 void watch::add(needed_parts needs, std::string what, std::unique_ptr<stream_progress> progress) {
   std::list<waiting_operations::operation> one;
   one.push_back({std::move(what), std::move(needs), std::move(progress), {}});
-  std::lock_guard lock(own_);
+  lock_guard lock(own_);
   fresh_.splice(fresh_.end(), one);
 }
 
@@ -47,7 +47,7 @@ void watch::add(needed_parts needs, std::string what, std::unique_ptr<stream_pro
 std::string watch::overdue() {
   std::list<waiting_operations::operation> fresh;
   {
-    std::lock_guard lock(own_);
+    lock_guard lock(own_);
     fresh.swap(fresh_);
   }
   waiting_.add(std::move(fresh));
@@ -69,8 +69,9 @@ void watch::run() {
   constexpr std::chrono::milliseconds pause{50};
   for (;;) {
     {
-      std::unique_lock lock(own_);
-      if (wake_.wait_for(lock, pause, [&] { return stop_; })) return;
+      unique_lock lock(own_);
+      if (!stop_) lock.wait_for(wake_, pause);
+      if (stop_) return;
     }
     const std::string why = trouble();
     if (why.empty()) continue;

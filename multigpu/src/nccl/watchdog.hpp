@@ -3,12 +3,12 @@
 #include <condition_variable>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "communicators.hpp"
+#include "ferry/core/detail/support/unique_lock.hpp"
 #include "ferry/version.hpp"
 #include "transport/enqueued_operation.hpp"
 #include "transport/waiting_operations.hpp"
@@ -47,9 +47,9 @@ class watch {
   processes& all_;
   event_stock events_;
   std::list<waiting_operations::operation> fresh_;
-  std::mutex own_;  // guards fresh_, stop_; held for a few instructions only, because submissions wait for it
+  mutex own_;  // guards fresh_, stop_; held for a few instructions only, because submissions wait for it
   std::condition_variable wake_;
-  bool stop_ = false;
+  bool stop_ FERRY_GUARDED_BY(own_) = false;
   const std::shared_ptr<const void> graphs_ = std::make_shared<char>();
   waiting_operations waiting_;  // of the thread
   std::thread thread_;

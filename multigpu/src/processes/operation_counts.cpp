@@ -9,7 +9,7 @@ bool needed_parts::has(std::size_t process, const part_counts& given) const {
 }
 
 needed_parts operation_counts::enqueue(const joint_part& p) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   needed_parts needs;
   collectives_ += p.collectives;
   if (p.collectives > 0) needs.collectives = collectives_;
@@ -19,14 +19,14 @@ needed_parts operation_counts::enqueue(const joint_part& p) {
 }
 
 void operation_counts::take_back(const joint_part& p) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   collectives_ -= p.collectives;
   for (const std::size_t to : p.sends_to) --exchanges_[to].sends;
   for (const std::size_t from : p.receives_from) --exchanges_[from].receives;
 }
 
 part_counts operation_counts::given(std::size_t other) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto found = exchanges_.find(other);
   part_counts all = found == exchanges_.end() ? part_counts{} : found->second;
   all.collectives = collectives_;

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <vector>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -42,9 +42,9 @@ class operation_counts {
   part_counts given(std::size_t other) const;
 
  private:
-  mutable std::mutex mutex_;
-  std::uint64_t collectives_ = 0;
-  std::map<std::size_t, part_counts> exchanges_;
+  mutable mutex mutex_;
+  std::uint64_t collectives_ FERRY_GUARDED_BY(mutex_) = 0;
+  std::map<std::size_t, part_counts> exchanges_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -20,7 +20,7 @@ event_stock::~event_stock() {
 
 native_event event_stock::take(detail::backend& backend, int device) {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     std::vector<native_event>& kept = kept_[{&backend, device}];
     if (!kept.empty()) {
       const native_event e = kept.back();
@@ -33,7 +33,7 @@ native_event event_stock::take(detail::backend& backend, int device) {
 
 void event_stock::give_back(detail::backend& backend, int device, native_event e) noexcept {
   try {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     kept_[{&backend, device}].push_back(e);
   } catch (...) {  // out of memory: the event is lost
   }

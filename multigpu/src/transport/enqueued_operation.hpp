@@ -1,11 +1,11 @@
 // An operation that is enqueued on some streams: whether they have reached it, and whether it is complete.
 #pragma once
 #include <map>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "transport/waiting_operations.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -21,8 +21,8 @@ class event_stock {
   void give_back(detail::backend& backend, int device, native_event e) noexcept;
 
  private:
-  std::mutex mutex_;
-  std::map<std::pair<backend*, int>, std::vector<native_event>> kept_;
+  mutex mutex_;
+  std::map<std::pair<backend*, int>, std::vector<native_event>> kept_ FERRY_GUARDED_BY(mutex_);
 };
 
 class enqueued_operation final : public stream_progress {

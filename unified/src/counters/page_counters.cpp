@@ -26,7 +26,7 @@ page_counters::page_counters(runtime& m) : runtime_(m) { set(counters_of_environ
 page_counters::~page_counters() { set(migration_counters::off); }
 
 void page_counters::set(migration_counters how) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const bool on = how == migration_counters::on;
   if (on == asked_) return;
   asked_ = on;
@@ -64,7 +64,7 @@ void page_counters::stop() {
 }
 
 void page_counters::used(allocation& a, const std::string& phase) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (!source_) return;
   const byte_range all = range_now(a);
   books_.used(all, name_in_reports(a, all.size()), phase, source_->page_clock());
@@ -78,7 +78,7 @@ void page_counters::take(bool flush) {
 }
 
 std::map<counted_pages::row_name, counted_moves> page_counters::read(migration_report& into) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   into.not_counted = why_not_;
   if (!source_) return {};
   take(true);
@@ -88,7 +88,7 @@ std::map<counted_pages::row_name, counted_moves> page_counters::read(migration_r
 }
 
 void page_counters::reset() {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (!source_) return;
   take(true);
   lost_before_ = source_->lost_page_events();

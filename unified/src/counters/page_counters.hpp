@@ -3,10 +3,10 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "counters/counted_pages.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -34,19 +34,19 @@ class page_counters {
   void reset();
 
  private:
-  void start();
-  void stop();
-  void take(bool flush);
+  void start() FERRY_LOCKED(mutex_);
+  void stop() FERRY_LOCKED(mutex_);
+  void take(bool flush) FERRY_LOCKED(mutex_);
 
   runtime& runtime_;
   std::atomic<bool> on_{false};
-  std::mutex mutex_;  // guards all members below
-  bool asked_ = false;
-  page_event_source* source_ = nullptr;
-  std::unique_ptr<page_event_source> owned_;
-  std::string why_not_;
-  std::uint64_t lost_before_ = 0;
-  counted_pages books_;
+  mutex mutex_;
+  bool asked_ FERRY_GUARDED_BY(mutex_) = false;
+  page_event_source* source_ FERRY_GUARDED_BY(mutex_) = nullptr;
+  std::unique_ptr<page_event_source> owned_ FERRY_GUARDED_BY(mutex_);
+  std::string why_not_ FERRY_GUARDED_BY(mutex_);
+  std::uint64_t lost_before_ FERRY_GUARDED_BY(mutex_) = 0;
+  counted_pages books_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

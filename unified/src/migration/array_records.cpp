@@ -28,7 +28,7 @@ array_record& array_records::find(allocation& a) {
   static thread_local std::array<remembered, 16> recent;
   remembered& slot = recent[reinterpret_cast<std::uintptr_t>(&a) / sizeof(allocation) % recent.size()];
   if (slot.what != &a || slot.runtime != runtime_.serial()) {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     std::unique_ptr<array_record>& r = records_[&a];
     if (!r) r = std::make_unique<array_record>(a);
     slot = {runtime_.serial(), &a, r.get()};
@@ -65,7 +65,7 @@ array_record& array_records::find_and_lock(allocation& a) {
 
 std::vector<array_record*> array_records::all() const {
   std::vector<array_record*> known;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   for (const auto& [node, r] : records_) known.push_back(r.get());
   return known;
 }

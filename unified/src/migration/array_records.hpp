@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/runtime.hpp"
 #include "migration/array_record.hpp"
 
@@ -62,8 +63,9 @@ class array_records {
   array_record& find_and_lock(allocation& a);
 
   runtime& runtime_;
-  mutable std::mutex mutex_;                                                      // guards records_
-  std::unordered_map<const allocation*, std::unique_ptr<array_record>> records_;  // one for each node, never removed
+  mutable mutex mutex_;  // guards records_
+  // one for each node, never removed
+  std::unordered_map<const allocation*, std::unique_ptr<array_record>> records_ FERRY_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> uses_{1};  // counts changes of the most recently used array
 };
 

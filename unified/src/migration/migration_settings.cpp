@@ -43,13 +43,13 @@ bool migration_settings::is_automatic(const array_record& r) const {
 
 void migration_settings::set_options(const migration_options& o) {
   check_options(o, "set_migration");
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   options_ = o;
   page_.store(o.page);
 }
 
 migration_options migration_settings::options() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return options_;
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <string>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/unified/automatic.hpp"
 #include "migration/array_record.hpp"
 
@@ -32,8 +32,8 @@ class migration_settings {
 
  private:
   std::atomic<migration> mode_;
-  mutable std::mutex mutex_;  // guards options_
-  migration_options options_;
+  mutable mutex mutex_;  // guards options_
+  migration_options options_ FERRY_GUARDED_BY(mutex_);
   std::atomic<std::size_t> page_{migration_options{}.page};
 };
 

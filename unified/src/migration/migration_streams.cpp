@@ -7,7 +7,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 timeline& migration_streams::to_cpu(int device, bool migration_only) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   timeline*& t = to_cpu_[{device, migration_only}];
   if (t) return *t;
   t = &runtime_.streams().take(device, 0);
@@ -16,14 +16,14 @@ timeline& migration_streams::to_cpu(int device, bool migration_only) {
 }
 
 timeline& migration_streams::out_of(int device) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   timeline*& t = out_of_[device];
   if (!t) t = &runtime_.streams().take(device, 0);
   return *t;
 }
 
 bool migration_streams::contain(const timeline* line) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto is_it = [&](const auto& known) { return known.second == line; };
   return std::any_of(to_cpu_.begin(), to_cpu_.end(), is_it) || std::any_of(out_of_.begin(), out_of_.end(), is_it);
 }

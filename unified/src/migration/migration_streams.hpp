@@ -1,9 +1,9 @@
 // The streams on which this module moves pages beside the program's work.
 #pragma once
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -20,9 +20,10 @@ class migration_streams {
 
  private:
   runtime& runtime_;
-  mutable std::mutex mutex_;                          // guards the members below
-  std::map<std::pair<int, bool>, timeline*> to_cpu_;  // by device, and whether it is migration-only
-  std::map<int, timeline*> out_of_;                   // by device
+  mutable mutex mutex_;  // guards the members below
+  // by device, and whether it is migration-only
+  std::map<std::pair<int, bool>, timeline*> to_cpu_ FERRY_GUARDED_BY(mutex_);
+  std::map<int, timeline*> out_of_ FERRY_GUARDED_BY(mutex_);  // by device
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@ namespace ferry::inline FERRY_ABI::detail {
 
 void move_failures::add(const std::string& why) {
   constexpr int most = 8;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (++count_ != most) return;
   why_ended_ = why;
   are_too_many_.store(true);
@@ -18,7 +18,7 @@ void move_failures::add(const std::string& why) {
 }
 
 std::string move_failures::why_ended() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return why_ended_;
 }
 

@@ -1,10 +1,10 @@
 // Failed moves of pages, and the end of automatic migration after too many.
 #pragma once
 #include <atomic>
-#include <mutex>
 #include <string>
 
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -19,9 +19,9 @@ class move_failures {
   std::string why_ended() const;
 
  private:
-  mutable std::mutex mutex_;  // guards count_ and why_ended_
-  int count_ = 0;
-  std::string why_ended_;  // the last of too many failures
+  mutable mutex mutex_;  // guards count_ and why_ended_
+  int count_ FERRY_GUARDED_BY(mutex_) = 0;
+  std::string why_ended_ FERRY_GUARDED_BY(mutex_);  // the last of too many failures
   std::atomic<bool> are_too_many_{false};
 };
 

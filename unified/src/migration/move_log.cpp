@@ -20,7 +20,7 @@ migration_entry& move_log::row_of(allocation& a) {
 }
 
 void move_log::add(const coming_access& a, const std::vector<planned>& plan, bool stays) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   migration_entry& e = row_of(a.what);
   e.stays = stays;
   if (!a.stream)
@@ -47,12 +47,12 @@ void move_log::add(const coming_access& a, const std::vector<planned>& plan, boo
 }
 
 move_log::rows move_log::copy() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return rows_;
 }
 
 void move_log::reset() {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   rows_.clear();
 }
 

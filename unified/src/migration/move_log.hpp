@@ -1,10 +1,10 @@
 // Moves of pages and accesses of the CPU, by array and phase: the rows of the migration report.
 #pragma once
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "counters/counted_pages.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/unified/report.hpp"
 #include "migration/move_plan.hpp"
 
@@ -20,10 +20,10 @@ class move_log {
   void reset();
 
  private:
-  migration_entry& row_of(allocation& a);
+  migration_entry& row_of(allocation& a) FERRY_LOCKED(mutex_);
 
-  mutable std::mutex mutex_;  // guards rows_
-  rows rows_;
+  mutable mutex mutex_;  // guards rows_
+  rows rows_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -73,7 +73,7 @@ void policy_table::take(allocation& a) {
     if (r->has_own_policy || (r->policies_asked == given && r->name_asked == name)) return;
     r->policies_asked = given;
     r->name_asked = name;
-    std::lock_guard mine(mutex_);
+    lock_guard mine(mutex_);
     const auto found = by_name_.of.find(name);
     if (found != by_name_.of.end() && !name.empty()) {
       met_.insert(found->first);
@@ -100,7 +100,7 @@ void policy_table::use(const array_policies& p, const std::string& from) {
     } catch (const invalid_argument& e) {
       throw invalid_argument(from + ": array '" + name + "', policy '" + policy.text() + "': " + plain_what(e));
     }
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   by_name_ = p;
   met_.clear();
   times_given_.fetch_add(1, std::memory_order_release);
@@ -108,7 +108,7 @@ void policy_table::use(const array_policies& p, const std::string& from) {
 
 std::vector<std::string> policy_table::unmet() {
   std::vector<std::string> names;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   for (const auto& [name, policy] : by_name_.of)
     if (!met_.count(name)) names.push_back(name);
   return names;

@@ -2,12 +2,12 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/unified/policy_file.hpp"
 #include "migration/advice_table.hpp"
@@ -41,10 +41,10 @@ class policy_table {
   runtime& runtime_;
   array_records& records_;
   advice_table& advice_;
-  std::mutex mutex_;  // guards by_name_ and met_
-  array_policies by_name_;
-  std::set<std::string> met_;                  // names that arrays have had
-  std::atomic<std::uint64_t> times_given_{0};  // number of calls of use(); 0: no policies
+  mutex mutex_;  // guards by_name_ and met_
+  array_policies by_name_ FERRY_GUARDED_BY(mutex_);
+  std::set<std::string> met_ FERRY_GUARDED_BY(mutex_);  // names that arrays have had
+  std::atomic<std::uint64_t> times_given_{0};           // number of calls of use(); 0: no policies
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -143,7 +143,7 @@ class array_view {
   /// of the view's device.
   /// @throws invalid_argument if the shape does not fit
   template <class U, std::size_t R>
-  array_view& operator=(expression<U, R> e);
+  array_view& operator=(const expression<U, R>& e);
   /// Sets the elements of this view to the result of a reduction (reduce.hpp), as above.
   template <class U, std::size_t R>
   array_view& operator=(const reduced<U, R>& r);

@@ -63,7 +63,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   explicit basic_array(expression<U, Rank> e);
   /// Sets the elements to those of an expression; see array_view::operator=. Never allocates.
   template <class U, std::size_t R>
-  basic_array& operator=(expression<U, R> e);
+  basic_array& operator=(const expression<U, R>& e);
   /// Allocates an array for the result of a reduction on the device of its first array (reduce.hpp).
   template <class U>
   explicit basic_array(const reduced<U, Rank>& r);

@@ -101,8 +101,8 @@ class borrowed : public array_view<T, Rank, Kind> {
   borrowed& operator=(const borrowed&) = delete;
   /// Sets the elements to those of an expression; see array_view::operator=.
   template <class U, std::size_t R>
-  borrowed& operator=(expression<U, R> e) {
-    view::operator=(std::move(e));
+  borrowed& operator=(const expression<U, R>& e) {
+    view::operator=(e);
     return *this;
   }
   /// Sets the elements to the result of a reduction; see array_view::operator=.
@@ -145,8 +145,8 @@ class pinned : public array_view<T, 1, memory_kind::host> {
   pinned& operator=(const pinned&) = delete;
   /// Sets the elements to those of an expression; see array_view::operator=.
   template <class U, std::size_t R>
-  pinned& operator=(expression<U, R> e) {
-    view::operator=(std::move(e));
+  pinned& operator=(const expression<U, R>& e) {
+    view::operator=(e);
     return *this;
   }
   /// Sets the elements to the result of a reduction; see array_view::operator=.

@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "ferry/core/array.hpp"
@@ -29,7 +30,9 @@ class expression {
   static constexpr std::size_t rank = Rank;
 
   /// Used by the functions of this header.
-  explicit expression(detail::expression_program p) : program_(std::move(p)) {}
+  explicit expression(detail::expression_program&& p) : program_(std::move(p)) {}
+  expression(detail::operation what, detail::scalar_type operands, std::initializer_list<detail::program_source> of)
+      : program_(what, operands, of) {}
   /// Shape, in elements. fr::index() has the shape of its destination, and none here.
   ferry::extents<Rank> extents() const {
     ferry::extents<Rank> e;
@@ -108,7 +111,8 @@ template <class A>
 requires(detail::kind_of_operand<A>.role >= detail::operand_role::value) auto lazy(A&& a) {
   detail::need_element_type<A>();
   constexpr detail::operand_kind kind = detail::kind_of_operand<A>;
-  return detail::make_expression<kind.type, kind.rank>(detail::program_of(std::forward<A>(a)));
+  detail::expression_program p = detail::program_of(std::forward<A>(a));
+  return detail::make_expression<kind.type, kind.rank>(std::move(p));
 }
 
 /// Converts elements. To integers: rounds to zero, beyond the range to the nearest integer, NaN to 0. To half and
@@ -132,9 +136,10 @@ requires(detail::expression_operands<M, A, B>) auto where(M&& mask, A&& a, B&& b
                 "where(mask, a, b): the mask has elements of type bool: compare, as in where(m != 0, a, b)");
   constexpr detail::scalar_type t = detail::common_type_of<detail::operation::select, A, B>();
   detail::need_element_type<A>(), detail::need_element_type<B>();
-  return detail::make_expression<t, detail::common_rank<M, A, B>>(
-      detail::apply(detail::operation::select, t, detail::program_of(std::forward<M>(mask)), detail::program_of(a),
-                    detail::program_of(b)));
+  return expression<detail::scalar_of<t>, detail::common_rank<M, A, B>>(
+      detail::operation::select, t,
+      {detail::operand_source_of(std::forward<M>(mask)), detail::operand_source_of(std::forward<A>(a)),
+       detail::operand_source_of(std::forward<B>(b))});
 }
 
 /// The index of each element along an axis of the destination, as int64. Takes no memory.
@@ -224,8 +229,10 @@ namespace detail {
 
 template <std::size_t... I, class Pairs>
 void assign_pairs(const stream_ref* s, source_line at, std::index_sequence<I...>, Pairs&& pairs) {
-  (need_assignable<std::tuple_element_t<2 * I, Pairs>, std::tuple_element_t<2 * I + 1, Pairs>>(), ...);
   using tuple = std::remove_reference_t<Pairs>;
+  if constexpr (sizeof...(I) == 1)
+    return assign_one(s, std::get<0>(pairs), std::forward<std::tuple_element_t<1, tuple>>(std::get<1>(pairs)), at);
+  (need_assignable<std::tuple_element_t<2 * I, Pairs>, std::tuple_element_t<2 * I + 1, Pairs>>(), ...);
   expression_program programs[] = {
       program_of(std::forward<std::tuple_element_t<2 * I + 1, tuple>>(std::get<2 * I + 1>(pairs)))...};
   assignment all[] = {assignment_of(std::get<2 * I>(pairs), programs[I])...};
@@ -269,6 +276,8 @@ std::string explain(const expression<T, Rank>& e) {
 /// stretched or strided, not on sizes: the kernel serves all assignments of such an expression to whole arrays.
 /// @return false if nothing is compiled: on simulated devices, with FERRY_JIT=off, and without NVRTC. The expression is
 /// then interpreted.
+/// @throws not_supported if the expression calls a FERRY_FUNCTION, and its kernel cannot be compiled. The text contains
+/// the compiler's messages.
 template <class T, std::size_t Rank>
 bool precompile(const expression<T, Rank>& e) {
   return detail::precompile_program(e.program(), detail::scalar_type_of<T>());
@@ -278,21 +287,21 @@ bool precompile(const expression<T, Rank>& e) {
 
 template <class T, std::size_t Rank, memory_kind Kind>
 template <class U, std::size_t R>
-array_view<T, Rank, Kind>& array_view<T, Rank, Kind>::operator=(expression<U, R> e) {
-  detail::assign_one(nullptr, *this, std::move(e));
+array_view<T, Rank, Kind>& array_view<T, Rank, Kind>::operator=(const expression<U, R>& e) {
+  detail::assign_one(nullptr, *this, e);
   return *this;
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 template <class U, std::size_t R>
-basic_array<T, Rank, Kind>& basic_array<T, Rank, Kind>::operator=(expression<U, R> e) {
-  detail::assign_one(nullptr, *this, std::move(e));
+basic_array<T, Rank, Kind>& basic_array<T, Rank, Kind>::operator=(const expression<U, R>& e) {
+  detail::assign_one(nullptr, *this, e);
   return *this;
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 template <class U>
 basic_array<T, Rank, Kind>::basic_array(expression<U, Rank> e)
     : basic_array(e.extents(), detail::home_of(e.program())) {
-  detail::assign_one(nullptr, *this, std::move(e));
+  detail::assign_one(nullptr, *this, e);
 }
 
 /// @}

@@ -40,6 +40,8 @@ class extents {
   FERRY_HOST_DEVICE constexpr std::size_t operator[](std::size_t d) const { return value_[d]; }
   FERRY_HOST_DEVICE constexpr std::size_t& operator[](std::size_t d) { return value_[d]; }
   constexpr bool operator==(const extents&) const = default;
+  /// The extents, slowest first.
+  constexpr const std::size_t* data() const { return value_; }
 
   /// Number of elements; 1 for rank 0.
   /// @throws invalid_argument if it does not fit 64 bits

@@ -1,5 +1,7 @@
 // The generated kernels of programs, on all CUDA devices of the process.
 #pragma once
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,8 @@ class expression_kernels {
       : loader_(std::move(targets)),
         service_(compiler_, loader_, jit::jit_settings::from_environment()) {}
 
+  // A number that no other object of the process has.
+  std::uint64_t number() const { return number_; }
   // The compiled kernel of a shape; null if there is none (yet). Takes no lock.
   void* find(int device, std::string_view shape) const noexcept {
     const jit::kernel* const k = service_.find(device, shape);
@@ -36,6 +40,11 @@ class expression_kernels {
   std::string why_not(int device, std::string_view shape) const;
 
  private:
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+  const std::uint64_t number_ = next_number();
   nvrtc_compiler compiler_;
   module_loader loader_;
   jit::kernel_service service_;

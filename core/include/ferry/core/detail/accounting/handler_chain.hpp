@@ -2,10 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/memory_handlers.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -30,9 +30,9 @@ class handler_chain {
     std::uint64_t id;
     std::shared_ptr<const reclaim_handler> what;
   };
-  mutable std::mutex mutex_;
-  std::vector<numbered> handlers_;
-  out_of_memory_policy policy_;
+  mutable mutex mutex_;
+  std::vector<numbered> handlers_ FERRY_GUARDED_BY(mutex_);
+  out_of_memory_policy policy_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

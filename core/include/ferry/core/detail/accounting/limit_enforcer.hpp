@@ -13,6 +13,7 @@
 #include "ferry/core/detail/accounting/pool_registry.hpp"
 #include "ferry/core/detail/accounting/tag_reservation.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI {
 struct memory_demand;
@@ -59,18 +60,18 @@ class limit_enforcer {
   limit_rule rule_of(const scoped_memory_limit& l) const;
   void keep_within(std::span<const limit_rule> rules, const std::function<void(const limit_rule&)>& trim);
   std::string exceeded_text(const limit_rule& r, std::size_t used) const;
-  std::size_t coming_bytes(const limit_rule& r) const;
+  std::size_t coming_bytes(const limit_rule& r) const FERRY_LOCKED(admitting_);
   void refuse_above_limits(const memory_demand& d) const;
-  void refuse_above_tag_limits(const memory_demand& d) const;
-  void leave_list(tag_reservation& b) noexcept;
+  void refuse_above_tag_limits(const memory_demand& d) const FERRY_LOCKED(admitting_);
+  void leave_list(tag_reservation& b) noexcept FERRY_LOCKED(admitting_);
 
   array_accounts& arrays_;
   pool_registry& pools_;
   limit_table table_;
   std::mutex setting_;  // serializes threads that set limits; acquired before admitting_
   // Serializes requests for bytes under limits. Only rules and labels are accessed under it.
-  std::mutex admitting_;
-  tag_reservation* coming_ = nullptr;  // guarded by admitting_
+  mutex admitting_;
+  tag_reservation* coming_ FERRY_GUARDED_BY(admitting_) = nullptr;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/memory_label.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/memory_limits.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -40,10 +40,10 @@ class limit_table {
   std::shared_ptr<const rules> all() const;
 
  private:
-  void hold(std::shared_ptr<const rules> all);
+  void hold(std::shared_ptr<const rules> all) FERRY_LOCKED(mutex_);
   std::atomic<bool> any_{false}, any_on_tags_{false};
-  mutable std::mutex mutex_;
-  std::shared_ptr<const rules> rules_ = std::make_shared<rules>();
+  mutable mutex mutex_;
+  std::shared_ptr<const rules> rules_ FERRY_GUARDED_BY(mutex_) = std::make_shared<rules>();
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -96,7 +96,7 @@ class memory_counters {
     std::atomic<std::int64_t> bytes{0}, peak{0};
   };
   std::vector<settled_cell> settled_;
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   std::vector<std::shared_ptr<book>> books_;  // includes those of ended threads, which the next thread reuses
 };
 

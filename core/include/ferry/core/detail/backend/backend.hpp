@@ -147,6 +147,7 @@ struct compiled_launch {
 class pool_backend;
 struct evaluation;            // detail/operations/evaluation.hpp
 struct reduction_evaluation;  // detail/operations/reduction_evaluation.hpp
+struct sorting_task;          // detail/operations/sorting_task.hpp
 
 // A joint operation of several streams, such as a collective. Each stream blocks at its part; the body runs once, when
 // all streams have reached it. Streams that join several rendezvous in different orders deadlock.
@@ -256,6 +257,10 @@ class backend {
   virtual void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses);
   // Bytes of device memory that reduce() needs besides, as reduction_evaluation::scratch. 0 on simulated devices.
   virtual std::size_t scratch_bytes(const reduction_evaluation& what);
+  // Sorts, searches or selects; the rest is as in evaluate().
+  virtual void sort(native_stream s, int device, const sorting_task& what, std::span<const kernel_use> uses);
+  // Bytes of device memory that sort() needs besides, as sorting_task::scratch. 0 on simulated devices.
+  virtual std::size_t sorting_scratch(int device, const sorting_task& what);
   // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is
   // nothing to tell.
   virtual std::string explain_evaluation(int device, const evaluation& what);

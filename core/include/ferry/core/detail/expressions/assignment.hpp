@@ -10,10 +10,10 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// One destination, and the program of its elements. An assignment may change the program.
+// One destination, and the program of its elements.
 struct assignment {
   program_operand to;
-  expression_program* value;
+  const expression_program* value;
 };
 
 // Assigns all in one submission: every program reads what was there before. Where a program reads an output's bytes as
@@ -22,15 +22,13 @@ struct assignment {
 // Ordered on the stream, or on the calling thread's stream of the first destination's device. Does not block, except
 // where memory for a temporary or a staging copy is needed, and on the first use of a pair of devices. Throws
 // invalid_argument for shapes that do not fit, overlapping destinations, and what admit() refuses; use_after_free.
-void assign_programs(const stream_ref* s, std::span<assignment> all, source_line at);
+void assign_programs(const stream_ref* s, std::span<const assignment> all, source_line at);
+// One assignment, to elements whose owner the caller keeps.
+void assign_program(const stream_ref* s, const array_elements& to, const expression_program& value, source_line at);
 
 // Description of elements of an array. Throws nothing.
 program_operand operand_of(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
                            std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind);
-
-// The program of the elements of an array: arguments as of operand_of.
-expression_program program_of_array(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
-                                    std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind);
 
 // Device of the first operand; the default device if there is none. Throws use_after_free.
 device home_of(const expression_program& p);
@@ -42,7 +40,10 @@ std::string explain_program(const expression_program& p, scalar_type type);
 // can be compiled.
 bool precompile_program(const expression_program& p, scalar_type type);
 
-// While a value is positive, programs of this thread may be evaluated with faster, less exact functions.
+// FERRY_MATH=exact|fast. Read once. Throws parse_error.
+bool math_is_fast_by_environment();
+// While a value is positive, programs of this thread may be evaluated with faster, less exact functions. Begins at 1 in
+// each thread with FERRY_MATH=fast.
 int& fast_math_depth();
 
 }  // namespace ferry::inline FERRY_ABI::detail

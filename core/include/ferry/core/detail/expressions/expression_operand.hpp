@@ -83,22 +83,22 @@ constexpr void need_element_type() {
       "std::complex of float or double: use parallel_for for others");
 }
 
-// f(arguments of detail::operand_of).
-template <class T, std::size_t Rank, memory_kind Kind, class F>
-auto with_array(const array_view<T, Rank, Kind>& a, F f) {
-  std::size_t extent[Rank + 1];
-  std::ptrdiff_t stride[Rank + 1];
-  for (std::size_t d = 0; d != Rank; ++d) extent[d] = a.extent(d), stride[d] = a.strides()[d];
-  return f(a.owner(), a.unsynchronized_data(), std::span<const std::size_t>(extent, Rank),
-           std::span<const std::ptrdiff_t>(stride, Rank), scalar_type_of<std::remove_const_t<T>>(), Kind);
+// Refers to the view.
+template <class T, std::size_t Rank, memory_kind Kind>
+array_elements array_elements_of(const array_view<T, Rank, Kind>& a) {
+  return {&a.owner(),
+          a.unsynchronized_data(),
+          a.extents().data(),
+          a.strides().data(),
+          static_cast<std::uint8_t>(Rank),
+          scalar_type_of<std::remove_const_t<T>>(),
+          Kind};
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 program_operand operand_of(const array_view<T, Rank, Kind>& a) {
-  return with_array(a, [](const auto&... x) { return operand_of(x...); });
-}
-template <class T, std::size_t Rank, memory_kind Kind>
-expression_program program_of_array(const array_view<T, Rank, Kind>& a) {
-  return with_array(a, [](const auto&... x) { return program_of_array(x...); });
+  program_operand o;
+  describe(o, array_elements_of(a));
+  return o;
 }
 
 // The program of an operand: a reference to that of an expression, else a new one.
@@ -109,11 +109,31 @@ decltype(auto) program_of(X&& x) {
   if constexpr (kind.role == operand_role::elements)
     return std::forward<X>(x).program();
   else if constexpr (kind.role == operand_role::array)
-    return program_of_array(x);
+    return array_program(array_elements_of(x));
   else if constexpr (kind.role == operand_role::value)
-    return program_of_array(x.as_array());
+    return array_program(array_elements_of(x.as_array()));
   else
     return constant_program(&x, kind.type);
+}
+
+// A program that lives as long as its description is used.
+struct held_source {
+  expression_program program;
+  operator program_source() { return program_source(std::move(program)); }
+};
+// Describes an operand for the constructor of expression_program. Refers to x: used within one full expression.
+template <class X>
+auto operand_source_of(X&& x) {
+  need_element_type<X>();
+  constexpr operand_kind kind = kind_of_operand<X>;
+  if constexpr (kind.role == operand_role::array)
+    return program_source(array_elements_of(x));
+  else if constexpr (kind.role == operand_role::number)
+    return program_source(&x, kind.type);
+  else if constexpr (std::is_reference_v<decltype(program_of(std::forward<X>(x)))>)
+    return program_source(program_of(std::forward<X>(x)));
+  else
+    return held_source{program_of(std::forward<X>(x))};
 }
 
 template <operation What, scalar_type Operands>
@@ -136,7 +156,7 @@ constexpr scalar_type common_type_of() {
 }
 
 template <scalar_type Type, std::size_t Rank>
-expression<scalar_of<Type>, Rank> make_expression(expression_program p) {
+expression<scalar_of<Type>, Rank> make_expression(expression_program&& p) {
   return expression<scalar_of<Type>, Rank>(std::move(p));
 }
 
@@ -148,33 +168,30 @@ inline constexpr std::size_t common_rank = [] {
   return rank;
 }();
 
+// The operation on operands that are converted to elements of type Operands; none: an error of the compiler.
+template <operation What, scalar_type Operands, class... X>
+auto operation_of(X&&... x) {
+  need_operation<What, Operands>();
+  constexpr scalar_type shown = Operands == scalar_type::none ? scalar_type::float32 : Operands;  // no further errors
+  return expression<scalar_of<element_result(What, shown)>, common_rank<X...>>(
+      What, shown, {operand_source_of(std::forward<X>(x))...});
+}
 template <operation What, class A>
 auto unary(A&& a) {
   need_element_type<A>();
-  constexpr scalar_type t = operands_of(What, kind_of_operand<A>.type);
-  need_operation<What, t>();
-  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;  // no further errors after the first
-  return make_expression<element_result(What, shown), kind_of_operand<A>.rank>(
-      apply(What, shown, program_of(std::forward<A>(a))));
+  return operation_of<What, operands_of(What, kind_of_operand<A>.type)>(std::forward<A>(a));
 }
 template <operation What, class A, class B>
 auto binary(A&& a, B&& b) {
   need_element_type<A>(), need_element_type<B>();
-  constexpr scalar_type t = common_type_of<What, A, B>();
-  need_operation<What, t>();
-  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;
-  return make_expression<element_result(What, shown), common_rank<A, B>>(
-      apply(What, shown, program_of(std::forward<A>(a)), program_of(b)));
+  return operation_of<What, common_type_of<What, A, B>()>(std::forward<A>(a), std::forward<B>(b));
 }
 template <operation What, class A, class B, class C>
 auto ternary(A&& a, B&& b, C&& c) {
   need_element_type<A>(), need_element_type<B>(), need_element_type<C>();
   constexpr operand_type two = promoted_operand(kind_of_operand<A>.typed(), kind_of_operand<B>.typed());
-  constexpr scalar_type t = operands_of(What, promoted(two, kind_of_operand<C>.typed()));
-  need_operation<What, t>();
-  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;
-  return make_expression<element_result(What, shown), common_rank<A, B, C>>(
-      apply(What, shown, program_of(std::forward<A>(a)), program_of(b), program_of(c)));
+  return operation_of<What, operands_of(What, promoted(two, kind_of_operand<C>.typed()))>(
+      std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
 // Why an assignment does not compile: the first that applies.
@@ -211,9 +228,8 @@ assignment assignment_of(To& to, E& program) {
 template <class To, class E>
 void assign_one(const stream_ref* s, To& to, E&& e, source_line at = {}) {
   need_assignable<To&, E>();
-  expression_program p = program_of(std::forward<E>(e));
-  assignment one = assignment_of(to, p);
-  assign_programs(s, {&one, 1}, at);
+  const expression_program& p = program_of(std::forward<E>(e));
+  assign_program(s, array_elements_of(to), p, at);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -43,10 +44,57 @@ struct program_operand {
   }
 };
 
+template <>
+inline constexpr bool is_relocatable<program_operand> = true;  // an allocation_ref is a pointer and a number
+
+// The elements of an array, as headers describe them: refers to the owner and the shape of the array.
+struct array_elements {
+  const allocation_ref* owner;
+  const void* data;
+  const std::size_t* extents;     // of each dimension
+  const std::ptrdiff_t* strides;  // in elements
+  std::uint8_t rank;
+  scalar_type type;
+  memory_kind kind;
+};
+// Writes the description of the elements to a new operand; the second without its owner.
+void describe(program_operand& to, const array_elements& a);
+void describe_elements(program_operand& to, const array_elements& a);
+
+class expression_program;
+
+// An operand of an operation: a program, the elements of an array, or a number. Refers to it.
+class program_source {
+ public:
+  enum class from : std::uint8_t { program, temporary, array, number };
+  explicit program_source(const expression_program& p) : what(from::program), program(&p) {}
+  // The program may be moved from.
+  explicit program_source(expression_program&& p) : what(from::temporary), program(&p) {}
+  explicit program_source(const array_elements& a) : what(from::array), array(a) {}
+  program_source(const void* value, scalar_type type) : what(from::number), number{value, type} {}
+
+  // Requires from::temporary.
+  expression_program& temporary() const { return const_cast<expression_program&>(*program); }
+
+  struct typed_number {
+    const void* value;
+    scalar_type type;
+  };
+  from what;
+  union {
+    const expression_program* program;
+    array_elements array;
+    typed_number number;
+  };
+};
+
 // Its constructors and operators are compiled in the library: sources with many expressions compile faster.
 class expression_program {
  public:
   expression_program();
+  // Applies an operation to one to three operands, which are converted to `operands` before; of `select`, the second and
+  // the third. The shape is the common one; throws invalid_argument with both shapes if there is none.
+  expression_program(operation what, scalar_type operands, std::initializer_list<program_source> of);
   expression_program(const expression_program& o);
   expression_program(expression_program&& o) noexcept;
   expression_program& operator=(const expression_program& o);
@@ -61,22 +109,34 @@ class expression_program {
       code;  // `index`: a is the axis from the first dimension, or last_axes + the axis from the last
   short_list<program_operand, 4> operands;
   short_list<program_constant, 4> constants;
+  short_list<function_call, 1> calls;
   static constexpr std::uint8_t last_axes = 128;
 
   // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if there are too many.
   std::uint8_t add(const instruction& i);
   std::uint8_t add(const program_constant& c, scalar_type type);
+  std::uint8_t add(const function_call& c);
   // Adds the elements of an array, and loads them.
-  std::uint8_t add(const program_operand& o);
+  std::uint8_t add(program_operand o);
   // Appends the instructions of another program. Returns the number of its root here. Does not change the shape.
   std::uint8_t append(const expression_program& other);
+  // The same; moves the operands.
+  std::uint8_t append(expression_program&& other);
   // The value converted to a type of registers: constants at once.
   std::uint8_t converted(std::uint8_t value, scalar_type to);
+
+ private:
+  std::uint8_t add(const program_source& s);
+  std::uint8_t add_last_operand();
+  std::uint8_t add_new(const instruction& i);
+  template <class Program>
+  std::uint8_t append_each(Program& other);
 };
 
-// Programs of one value: the elements of an array; a constant of this type; the index along an axis of the destination
+// Programs of one value: the elements of an array, from either description; a constant of this type; the index along an axis of the destination
 // (negative: from the last dimension); the indices 0 to n - 1 of one dimension.
 expression_program array_program(program_operand o);
+expression_program array_program(const array_elements& a);
 expression_program constant_program(const void* value, scalar_type type);
 expression_program index_program(int axis);
 expression_program range_program(std::size_t n);
@@ -89,6 +149,8 @@ expression_program apply(operation what, scalar_type operands, expression_progra
                          const expression_program& c);
 // The value converted to a type of elements: rounded for half and bfloat16.
 expression_program cast_program(expression_program p, scalar_type to);
+// A call of a function. Arguments are converted to the types of its parameters; their shapes broadcast.
+expression_program call_program(const function_definition& f, std::span<expression_program> arguments);
 
 // Such as "b + 2 * sin(a)", with the names of arrays.
 std::string text_of(const expression_program& p);

@@ -1,13 +1,19 @@
 // A list with room for usual lengths inside of the object.
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "ferry/core/detail/support/internal.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
+
+// True for types whose objects can be moved to other memory as bytes, without their constructors and destructors.
+template <class T>
+inline constexpr bool is_relocatable = std::is_trivially_copyable_v<T>;
 
 // Copies only the elements that it has. Above Most elements they are on the heap.
 template <class T, std::size_t Most>
@@ -31,58 +37,73 @@ class short_list {
   ~short_list() { release(); }
 
   std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return data()[i]; }
-  const T& operator[](std::size_t i) const { return data()[i]; }
-  std::span<const T> get() const { return {data(), size_}; }
-  const T* begin() const { return data(); }
-  const T* end() const { return data() + size_; }
-  T* begin() { return data(); }
-  T* end() { return data() + size_; }
-  void push_back(T one) {
-    if (size_ == room_) grow(size_ + 1);
-    std::construct_at(data() + size_, std::move(one));
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  std::span<const T> get() const { return {data_, size_}; }
+  std::span<T> get() { return {data_, size_}; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  // The arguments refer to no element of this list.
+  template <class... A>
+  T& emplace_back(A&&... arguments) {
+    if (size_ == room_) [[unlikely]]
+      grow(size_ + 1);
+    T* const one = std::construct_at(data_ + size_, std::forward<A>(arguments)...);
     ++size_;
+    return *one;
   }
+  void push_back(T one) { emplace_back(std::move(one)); }
+  void pop_back() noexcept { std::destroy_at(data_ + --size_); }
   void append(std::span<const T> all) {
-    if (size_ + all.size() > room_) grow(size_ + all.size());
-    std::uninitialized_copy(all.begin(), all.end(), data() + size_);
+    if (size_ + all.size() > room_) [[unlikely]]
+      grow(size_ + all.size());
+    std::uninitialized_copy(all.begin(), all.end(), data_ + size_);
     size_ += all.size();
   }
   void clear() noexcept {
-    std::destroy_n(data(), size_);
+    std::destroy_n(data_, size_);
     size_ = 0;
   }
 
  private:
-  T* data() { return heap_ ? heap_ : reinterpret_cast<T*>(inside_); }
-  const T* data() const { return heap_ ? heap_ : reinterpret_cast<const T*>(inside_); }
+  T* inside() { return reinterpret_cast<T*>(inside_); }
+  // Moves n elements to memory without objects, and destroys them where they were.
+  static void relocate(T* from, std::size_t n, T* to) noexcept {
+    if constexpr (is_relocatable<T>) {
+      for (std::size_t i = 0; i != n; ++i)  // of a fixed size each: without a call
+        std::memcpy(static_cast<void*>(to + i), static_cast<const void*>(from + i), sizeof(T));
+    } else {
+      std::uninitialized_move_n(from, n, to);
+      std::destroy_n(from, n);
+    }
+  }
   void grow(std::size_t least) {
     std::size_t room = room_;
     while (room < least) room *= 2;
-    std::allocator<T> memory;
-    T* const fresh = memory.allocate(room);
-    std::uninitialized_move_n(data(), size_, fresh);
-    const std::size_t had = size_;
-    release();
-    heap_ = fresh, room_ = room, size_ = had;
+    T* const fresh = std::allocator<T>().allocate(room);
+    relocate(data_, size_, fresh);
+    if (data_ != inside()) std::allocator<T>().deallocate(data_, room_);
+    data_ = fresh, room_ = room;
   }
   void release() noexcept {
     clear();
-    if (heap_) std::allocator<T>().deallocate(heap_, room_);
-    heap_ = nullptr, room_ = Most;
+    if (data_ == inside()) return;
+    std::allocator<T>().deallocate(data_, room_);
+    data_ = inside(), room_ = Most;
   }
   // Requires that this list is empty, and has no memory.
   void take(short_list&& o) noexcept {
-    if (o.heap_) {
-      heap_ = std::exchange(o.heap_, nullptr);
+    if (o.data_ != o.inside()) [[unlikely]] {
+      data_ = std::exchange(o.data_, o.inside());
       room_ = std::exchange(o.room_, Most);
     } else {
-      std::uninitialized_move_n(o.data(), o.size_, data());
-      std::destroy_n(o.data(), o.size_);
+      relocate(o.data_, o.size_, data_);
     }
     size_ = std::exchange(o.size_, 0);
   }
-  T* heap_ = nullptr;
+  T* data_ = inside();
   std::size_t size_ = 0, room_ = Most;
   alignas(T) std::byte inside_[Most * sizeof(T)];
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "ferry/core/detail/operations/function_definition.hpp"
 #include "ferry/core/detail/operations/operation_list.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/extents.hpp"
@@ -17,12 +18,27 @@ struct instruction {
   operation what;
   scalar_type type;                  // of the result
   scalar_type from;                  // of the operands; for `select` of b and c, since a is bool
-  std::uint8_t a = 0, b = 0, c = 0;  // numbers of values; see `load`, `constant`, `index`
+  std::uint8_t a = 0, b = 0, c = 0;  // numbers of values; see `load`, `constant`, `index`, `call`
   bool operator==(const instruction&) const = default;
 };
 static_assert(sizeof(instruction) == 6);
 // Greatest number of instructions, operands and constants of one program.
 inline constexpr std::size_t most_instructions = 250;
+
+// The values that an instruction reads.
+struct values_read {
+  std::array<std::uint8_t, most_parameters> number{};
+  std::size_t count = 0;
+  const std::uint8_t* begin() const { return number.data(); }
+  const std::uint8_t* end() const { return number.data() + count; }
+};
+inline values_read read_by(const instruction& i, std::span<const function_call> calls) {
+  if (i.what == operation::call) return {calls[i.a].value, calls[i.a].function->parameters};
+  values_read all{{i.a, i.b, i.c}, 1};
+  if (is_listed(i.what)) all.count = static_cast<std::size_t>(info_of(i.what).operands);
+  if (i.what == operation::load || i.what == operation::constant || i.what == operation::index) all.count = 0;
+  return all;
+}
 
 // A constant: one value of the type of its instruction, the other bytes 0.
 struct program_constant {
@@ -60,6 +76,7 @@ struct evaluation {
   std::span<const instruction> code;
   std::span<const evaluation_operand> operands;
   std::span<const program_constant> constants;
+  std::span<const function_call> calls;
   std::span<const evaluation_output> outputs;
   bool fast_math = false;  // contraction and faster functions are allowed (fr::math::fast)
 

@@ -125,13 +125,14 @@ enum class operation : std::uint8_t {
   FERRY_OPERATIONS(FERRY_OPERATION)
 #undef FERRY_OPERATION
   // The following have no line in the list.
-  load,              // a: number of the operand. from: its type in memory; type: computed_as(from)
-  constant,          // a: number of the constant
-  index,             // int64 index of the element along axis a of the evaluation (see evaluation.hpp)
-  cast,              // a: value of type `from`. To integers: rounds to zero; beyond the range the nearest integer, and
-                     // 0 for NaN. To bool: a != 0. To complex: imaginary part 0. Complex to real is no cast.
-  round_to_half,     // a: float or double; result: float, rounded once to a value of half
-  round_to_bfloat16  // the same for bfloat16
+  load,               // a: number of the operand. from: its type in memory; type: computed_as(from)
+  constant,           // a: number of the constant
+  index,              // int64 index of the element along axis a of the evaluation (see evaluation.hpp)
+  cast,               // a: value of type `from`. To integers: rounds to zero; beyond the range the nearest integer, and
+                      // 0 for NaN. To bool: a != 0. To complex: imaginary part 0. Complex to real is no cast.
+  round_to_half,      // a: float or double; result: float, rounded once to a value of half
+  round_to_bfloat16,  // the same for bfloat16
+  call                // of a function of the program: a is the number of the call (see function_definition.hpp)
 };
 
 enum class operation_result : std::uint8_t { same, boolean, real, complex };

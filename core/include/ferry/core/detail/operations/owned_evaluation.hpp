@@ -14,11 +14,12 @@ class owned_evaluation {
         code_(e.code.begin(), e.code.end()),
         operands_(e.operands.begin(), e.operands.end()),
         constants_(e.constants.begin(), e.constants.end()),
+        calls_(e.calls.begin(), e.calls.end()),
         outputs_(e.outputs.begin(), e.outputs.end()) {}
   // Valid as long as this object.
   evaluation get() const {
     evaluation e = shape_;
-    e.code = code_, e.operands = operands_, e.constants = constants_, e.outputs = outputs_;
+    e.code = code_, e.operands = operands_, e.constants = constants_, e.calls = calls_, e.outputs = outputs_;
     return e;
   }
   // A copy with other addresses: move(p) for the address p.
@@ -35,6 +36,7 @@ class owned_evaluation {
   std::vector<instruction> code_;
   std::vector<evaluation_operand> operands_;
   std::vector<program_constant> constants_;
+  std::vector<function_call> calls_;
   std::vector<evaluation_output> outputs_;
 };
 

@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -14,6 +13,7 @@
 
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -50,18 +50,19 @@ class timelines {
   std::size_t size() const;
 
  private:
-  void spread_losses() noexcept;
+  void spread_losses() noexcept FERRY_LOCKED(mutex_);
   timeline* next_to_ask(std::uint64_t devices, int after);
-  timeline& create(int device, int priority, native_stream stream, stream_origin origin);
+  timeline& create(int device, int priority, native_stream stream, stream_origin origin) FERRY_LOCKED(mutex_);
   detail::backend& backend_;
-  mutable std::mutex mutex_;
-  std::deque<std::unique_ptr<timeline>> all_;                    // by id
-  std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
-  std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;   // by device and stream id
-  std::map<int, std::string> failures_;                          // by device
-  std::map<int, timeline*> asked_;                               // by device: the timeline to query for a failure
+  mutable mutex mutex_;
+  std::deque<std::unique_ptr<timeline>> all_ FERRY_GUARDED_BY(mutex_);                    // by id
+  std::map<std::pair<int, int>, std::vector<timeline*>> stock_ FERRY_GUARDED_BY(mutex_);  // by device and priority
+  std::map<std::pair<int, std::uint64_t>, timeline*> foreign_ FERRY_GUARDED_BY(mutex_);   // by device and stream id
+  std::map<int, std::string> failures_ FERRY_GUARDED_BY(mutex_);                          // by device
+  // by device: the timeline to query for a failure
+  std::map<int, timeline*> asked_ FERRY_GUARDED_BY(mutex_);
   std::atomic<unsigned> failed_{0};
-  std::size_t expected_ = 64;
+  std::size_t expected_ FERRY_GUARDED_BY(mutex_) = 64;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -2,13 +2,13 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -43,9 +43,9 @@ class runtime_pools {
   const std::size_t devices_;
   const pool_kind default_kind_;
   std::vector<std::unique_ptr<memory_pool>> usual_;  // by kind and device
-  mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<memory_pool>> extra_;  // pools that programs created
-  std::vector<memory_pool*> unused_;                 // the returned ones among them
+  mutable mutex mutex_;
+  std::vector<std::unique_ptr<memory_pool>> extra_ FERRY_GUARDED_BY(mutex_);  // pools that programs created
+  std::vector<memory_pool*> unused_ FERRY_GUARDED_BY(mutex_);                 // the returned ones among them
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,45 @@
+// The elements of an array that are shown, in memory of the CPU.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "ferry/core/detail/expressions/expression_program.hpp"
+#include "ferry/core/print.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+class shown_elements {
+ public:
+  // Copies the elements; blocks. Of dimensions of an abbreviated array only the ends.
+  shown_elements(const program_operand& o, const print_options& how);
+
+  std::size_t rank() const { return rank_; }
+  std::size_t count() const { return count_; }
+  // True if the array has no elements.
+  bool is_empty() const { return is_empty_; }
+  // Number of elements along a dimension that are shown. Dimensions are in the order of indices.
+  std::size_t extent(std::size_t d) const { return extent_[d]; }
+  // True if elements in the middle of the dimension are left out.
+  bool is_cut(std::size_t d) const { return is_cut_[d]; }
+  scalar_type type() const { return type_; }
+  // Element at a position in row-major order of those that are shown.
+  template <class T>
+  T at(std::size_t i) const {
+    T v;
+    std::memcpy(static_cast<void*>(&v), bytes_.data() + i * sizeof v, sizeof v);
+    return v;
+  }
+
+ private:
+  void copy_parts(const program_operand& o, std::size_t edge);
+  std::size_t rank_, count_ = 1;
+  std::array<std::size_t, max_rank> extent_{};
+  std::array<bool, max_rank> is_cut_{};
+  bool is_empty_ = false;
+  scalar_type type_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail
