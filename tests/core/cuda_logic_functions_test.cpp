@@ -8,7 +8,7 @@
 #include "ferry/core/function.hpp"
 #include "ferry/core/math.hpp"
 #include "generator/kernel_text.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 
 namespace cuda_logic_functions {
 namespace {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(reductions_of_calls_compile) {
     r.input.outputs = {};
     r.results = {&sum, 1};
     r.is_reduced = {true};
-    const jit::kernel_source source = generator::reduction_source_for(r, generator::reduction_plan(r));
+    const jit::kernel_source source = generator::reduction_kernel(r).source();
     BOOST_TEST(!cuda::nvrtc_compiler().compile(source, target).empty());
   });
 }

@@ -10,7 +10,7 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 #include "random_reduction.hpp"
 #include "support/seeds.hpp"
 
@@ -101,8 +101,7 @@ BOOST_AUTO_TEST_CASE(random_reductions_compile) {
     if (random.is_empty()) continue;
     const reduction_evaluation r = random.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30),
                                              reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40));
-    const generator::reduction_plan plan(r);
-    const jit::kernel_source source = generator::reduction_source_for(r, plan);
+    const jit::kernel_source source = generator::reduction_kernel(r).source();
     try {
       compiled_ones += !nvrtc.compile(source, target).empty();
     } catch (const jit::compile_error& error) {

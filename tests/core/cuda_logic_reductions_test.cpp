@@ -7,7 +7,7 @@
 
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "generator/kernel_arguments.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 
 namespace cuda_logic_reductions {
 namespace {
@@ -46,9 +46,9 @@ reduction_output output_of(reduction_operation what, reduction_finish finish, sc
 
 // Without NVRTC the error ends the test: machines that build for CUDA have it.
 bool compiles(const described_reduction& d) {
-  const generator::reduction_plan plan(d.r);
-  const jit::kernel_source source = generator::reduction_source_for(d.r, plan);
-  BOOST_TEST(generator::reduction_arguments(d.r, plan, false).size() <= generator::most_argument_bytes);
+  const generator::reduction_kernel kernel(d.r);
+  const jit::kernel_source source = kernel.source();
+  BOOST_TEST(kernel.arguments(0).size() <= generator::most_argument_bytes);
   cuda::nvrtc_compiler nvrtc;
   try {
     return !nvrtc.compile(source, {9, 0}).empty();
@@ -101,9 +101,57 @@ BOOST_AUTO_TEST_CASE(several_results_and_all_axes_compile) {
          output_of(greatest, reduction_finish::none, scalar_type::int64)},
         {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0});
     BOOST_TEST(compiles(d), "axes " << bits);
-    shapes.insert(generator::reduction_plan(d.r).shape(d.r));
+    shapes.insert(generator::reduction_kernel(d.r).shape());
   }
   BOOST_TEST(shapes.size() == 8u);
+}
+
+// Runs and columns, of one tile and of several.
+BOOST_AUTO_TEST_CASE(scans_of_every_operation_and_type_compile) {
+  using enum reduction_operation;
+  std::size_t compiled = 0;
+  for (const reduction_operation what : {sum, product, minimum, maximum})
+    for (int t = 1; t != scalar_types; ++t) {
+      const auto type = static_cast<scalar_type>(t);
+      if (!combines(what, type)) continue;
+      reduction_output o = output_of(what, reduction_finish::none, type);
+      o.has_initial = compiled % 2 == 0, o.is_exclusive = compiled % 3 == 0;
+      described_reduction d(type, {o}, {compiled % 2 == 0, compiled % 2 != 0});
+      d.r.kind = reduction_kind::scan;
+      if (compiled % 5 > 1) d.r.input.extent[compiled % 2] = 100000;
+      BOOST_TEST(compiles(d), "operation " << int(what) << " of " << name_of(type));
+      ++compiled;
+    }
+  BOOST_TEST(compiled == 24u);
+}
+
+BOOST_AUTO_TEST_CASE(scans_of_several_results_and_other_types_compile) {
+  using enum reduction_operation;
+  const auto f = scalar_type::float32;
+  for (const std::size_t extent : {3, 1000, 1000000})
+    for (const bool is_run : {true, false}) {
+      described_reduction d(f,
+                            {output_of(sum, reduction_finish::none, scalar_type::half),
+                             output_of(maximum, reduction_finish::none, scalar_type::float64)},
+                            {is_run, !is_run});
+      d.r.kind = reduction_kind::scan;
+      d.r.input.extent[is_run ? 0 : 1] = extent;
+      BOOST_TEST(compiles(d), "extent " << extent << (is_run ? ", run" : ", column"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(counts_compile) {
+  for (const std::size_t bins : {1, 100, 4096, 5000})
+    for (const bool is_weighted : {false, true}) {
+      reduction_output o = output_of(reduction_operation::sum, reduction_finish::none,
+                                     is_weighted ? scalar_type::float64 : scalar_type::uint64);
+      described_reduction d(scalar_type::int64, {o}, {true, true, true});
+      d.code.push_back({operation::cast, scalar_type::float64, scalar_type::int64, 1});
+      d.r.input.code = d.code;
+      if (is_weighted) d.results[0].weight = 3;
+      d.r.kind = reduction_kind::count, d.r.bins = bins;
+      BOOST_TEST(compiles(d), bins << " bins" << (is_weighted ? ", weighted" : ""));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

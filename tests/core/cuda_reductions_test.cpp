@@ -76,12 +76,6 @@ BOOST_AUTO_TEST_CASE(the_same_bits_each_time) {
   for (int k = 0; k != 10; ++k) BOOST_TEST(float(fr::sum(a)) == first);
 }
 
-BOOST_AUTO_TEST_CASE(scans_and_counts_are_refused) {
-  fr::device_array<int, 1> a({10}, 1);
-  expressions_test::check_error<fr::not_supported>([&] { (void)fr::evaluate(fr::cumsum(a)); }, {"parallel_reduce"});
-  expressions_test::check_error<fr::not_supported>([&] { (void)fr::evaluate(fr::bincount(a, 3)); }, {"cuda"});
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace cuda_reductions

@@ -5,7 +5,7 @@
 
 #include "ferry/core/function.hpp"
 #include "generator/kernel_text.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 
 namespace generator_functions {
 namespace {
@@ -127,11 +127,11 @@ BOOST_AUTO_TEST_CASE(shapes_depend_on_the_texts_of_functions) {
     r.input.outputs = {};
     r.results = {&sum, 1};
     r.is_reduced = {true};
-    const generator::reduction_plan plan(r);
-    const jit::kernel_source source = generator::reduction_source_for(r, plan);
+    const generator::reduction_kernel kernel(r);
+    const jit::kernel_source source = kernel.source();
     BOOST_TEST(has(source.text, "r1 = function0::poly(r0, r0);"));
     BOOST_TEST(has(source.shape, "poly (folder/my \"model\".cpp:"));
-    return plan.shape(r);
+    return kernel.shape();
   };
   BOOST_TEST((shape_of_sum(a) != shape_of_sum(b)));
   BOOST_TEST((shape_of_sum(a) == shape_of_sum(again)));

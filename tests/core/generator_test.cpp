@@ -8,7 +8,7 @@
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
 #include "generator/recent_kernels.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 
 namespace generator_texts {
 namespace {
@@ -372,21 +372,51 @@ BOOST_AUTO_TEST_CASE(reductions_use_all_blocks_for_one_cell_and_threads_for_many
   const reduction_plan all(r);
   BOOST_TEST(all.outputs == 1u);
   BOOST_TEST(all.reduced == std::size_t{1} << 24);
-  BOOST_TEST(all.along == reduction_plan::threads);
-  BOOST_TEST(all.blocks() > 100u);
-  BOOST_TEST(all.last_blocks() == 1u);
-  BOOST_TEST(all.scratch_bytes(r) >= all.parts * sizeof(float));
+  BOOST_TEST(all.along == generator::reduction_threads);
+  BOOST_TEST(all.blocks(0) > 100u);
+  BOOST_TEST(all.launches() == 2u);
+  BOOST_TEST(all.blocks(1) == 1u);
+  BOOST_TEST(all.scratch_bytes >= all.parts * sizeof(float));
   r.is_reduced = {true, false};
   const reduction_plan rows(r);
+  const std::string shape_of_rows = generator::reduction_kernel(r).shape();
   BOOST_TEST(rows.outputs == std::size_t{1} << 12);
   BOOST_TEST(rows.is_run);
-  BOOST_TEST(rows.parts == 1u);
-  BOOST_TEST(rows.scratch_bytes(r) == 0u);
+  BOOST_TEST(rows.launches() == 1u);
+  BOOST_TEST(rows.scratch_bytes == 0u);
   r.is_reduced = {false, true};
   const reduction_plan columns(r);
   BOOST_TEST(!columns.is_run);
   BOOST_TEST(columns.kept >= 32u);  // neighbors in memory
-  BOOST_TEST((columns.shape(r) != rows.shape(r)));
+  BOOST_TEST((generator::reduction_kernel(r).shape() != shape_of_rows));
+}
+
+// What the kernel relies on where lines have several tiles.
+BOOST_AUTO_TEST_CASE(tiles_of_scans_cover_lines_and_have_a_warp_of_owners) {
+  std::size_t cut = 0;
+  for (const std::size_t rows : {1, 2, 3, 7, 100, 5000, 100000})
+    for (const std::size_t columns : {1, 2, 3, 20, 33, 600, 9000})
+      for (const bool is_run : {false, true}) {
+        const auto stride = static_cast<std::ptrdiff_t>(columns);
+        sum_of_two s(columns, rows, {1, stride}, {1, stride});
+        const reduction_output sum{{address(4 << 20), {}, scalar_type::float32}, 2, reduction_operation::sum};
+        reduction_evaluation r;
+        r.input = s.view();
+        r.input.outputs = {};
+        r.results = {&sum, 1};
+        r.kind = reduction_kind::scan;
+        r.is_reduced = {is_run, !is_run};
+        const generator::scan_plan p(r);
+        BOOST_TEST(p.kept * p.groups * p.lanes == generator::reduction_threads);
+        BOOST_TEST((p.tiles * p.tile() >= p.reduced && (p.tiles - 1) * p.tile() < p.reduced));
+        BOOST_TEST(p.blocks(0) * p.kept >= p.outputs * p.tiles);
+        BOOST_TEST((p.lanes == 1 || p.is_run));
+        if (p.tiles == 1) continue;
+        ++cut;
+        BOOST_TEST((p.is_run ? p.kept == 1 && p.lanes == 32 : p.kept <= 32));
+        BOOST_TEST(p.cleared_bytes >= p.strips() * p.sums() * sizeof(unsigned));
+      }
+  BOOST_TEST(cut > 10u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

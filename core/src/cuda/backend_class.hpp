@@ -15,7 +15,7 @@
 #include "driver_pools.hpp"
 #include "errors.hpp"
 #include "ferry/version.hpp"
-#include "generator/reduction_plan.hpp"
+#include "generator/reduction_kernel.hpp"
 #include "placed_pages.hpp"
 #include "scopes.hpp"
 #include "shims.hpp"
@@ -135,7 +135,7 @@ class cuda_backend final : public detail::backend {
   void interpret(native_stream s, int device, const evaluation& e, const generator::kernel_plan& p);
   void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
   void launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,
-                        const generator::reduction_plan& p);
+                        const generator::reduction_kernel& k);
   // parameters: the structure that is the function's only parameter.
   void launch_function(cudaStream_t s, void* function, std::size_t blocks, unsigned threads, const void* parameters,
                        std::string_view verb);

@@ -1,11 +1,11 @@
-// Reductions of programs on CUDA devices: by the kernel that was compiled for their shape.
+// Reductions, scans and counts of programs on CUDA devices: by the kernel that was compiled for their shape.
 #include <string>
 
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
 #include "ferry/core/detail/operations/reduction_evaluation.hpp"
 #include "generator/kernel_arguments.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
@@ -15,34 +15,30 @@ constexpr std::string_view reduction_verb = "reduction of an expression";
 }  // namespace
 
 std::size_t cuda_backend::scratch_bytes(const reduction_evaluation& r) {
-  return r.kind == reduction_kind::reduce ? generator::reduction_plan(r).scratch_bytes(r) : 0;
+  return generator::reduction_kernel(r).scratch_bytes();
 }
 
-// The second launch combines the parts of the first.
 void cuda_backend::launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,
-                                    const generator::reduction_plan& p) {
-  for (const bool is_last : {false, true}) {
-    if (is_last && p.parts == 1) break;
-    const std::string values = generator::reduction_arguments(r, p, is_last);
+                                    const generator::reduction_kernel& k) {
+  if (const std::size_t bytes = k.cleared_bytes()) check_on(cudaMemsetAsync(r.scratch, 0, bytes, s), reduction_verb, s);
+  for (std::size_t launch = 0; launch != k.launches(); ++launch) {
+    const std::string values = k.arguments(launch);
     alignas(16) std::byte arguments[generator::most_argument_bytes];
     values.copy(reinterpret_cast<char*>(arguments), values.size());
-    launch_function(s, function, is_last ? p.last_blocks() : p.blocks(), generator::reduction_plan::threads, arguments,
-                    reduction_verb);
+    launch_function(s, function, k.blocks(launch), generator::reduction_threads, arguments, reduction_verb);
   }
 }
 
-void cuda_backend::reduce(native_stream s, int device, const reduction_evaluation& r,
-                          std::span<const kernel_use> uses) {
-  if (r.kind != reduction_kind::reduce) return backend::reduce(s, device, r, uses);
-  const generator::reduction_plan plan(r);
-  const std::string shape = plan.shape(r);
+void cuda_backend::reduce(native_stream s, int device, const reduction_evaluation& r, std::span<const kernel_use>) {
+  const generator::reduction_kernel kernel(r);
+  const std::string shape = kernel.shape();
   void* function = kernels_->find(device, shape);
   if (!function) [[unlikely]] {
     if (is_capturing(s))
       throw not_supported(
           std::string(reduction_verb) +
           ": its kernel is not compiled, and captures compile nothing: compute it once before the capture");
-    function = kernels_->finish(device, shape, [&] { return generator::reduction_source_for(r, plan); });
+    function = kernels_->finish(device, shape, [&] { return kernel.source(); });
   }
   if (!function) [[unlikely]]
     throw not_supported(std::string(reduction_verb) +
@@ -50,9 +46,9 @@ void cuda_backend::reduce(native_stream s, int device, const reduction_evaluatio
   const cudaStream_t stream = raw(s);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
     const device_scope current(device, reduction_verb);
-    return launch_reduction(stream, function, r, plan);
+    return launch_reduction(stream, function, r, kernel);
   }
-  launch_reduction(stream, function, r, plan);
+  launch_reduction(stream, function, r, kernel);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -60,6 +60,8 @@ bool is_plain_complex(operation o) {
 
 }  // namespace
 
+std::string_view constant_functions() { return constants_text; }
+
 std::string prelude_for(const evaluation& e) {
   bool floating = false, comparing = false, integers = false, halves = false, complexes = false, functions = false;
   bool casts = false;

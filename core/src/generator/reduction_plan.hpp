@@ -1,10 +1,10 @@
 // How a generated kernel reduces: its threads, the parts of each run, and what its source depends on.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <string>
 
-#include "ferry/core/detail/operations/reduction_evaluation.hpp"
+#include "generator/reduction_source.hpp"
+#include "jit/kernel_source.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
@@ -13,7 +13,6 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 // runs twice: the second time it combines the results of the parts. The order of all operations depends on the plan
 // alone.
 struct reduction_plan {
-  static constexpr unsigned threads = 256;
   static constexpr unsigned chains = 8;          // independent partial results of a thread
   static constexpr unsigned chain_length = 16;   // values of each that are combined one after the other
   static constexpr std::size_t cell_bytes = 32;  // of a result of a part, at most
@@ -21,22 +20,23 @@ struct reduction_plan {
   // Requires reduction_kind::reduce.
   explicit reduction_plan(const reduction_evaluation& r);
 
-  unsigned kept = 1, along = threads;  // powers of two
-  bool is_run = true;                  // values of one kept index are neighbors in memory
-  bool is_wide = false;                // indices need 64 bits
-  std::size_t outputs = 1;             // kept indices
-  std::size_t reduced = 1;             // values of each
+  unsigned kept = 1, along = reduction_threads;  // powers of two
+  bool is_run = true;                            // values of one kept index are neighbors in memory
+  bool is_wide = false;                          // indices need 64 bits
+  std::size_t outputs = 1;                       // kept indices
+  std::size_t reduced = 1;                       // values of each
   std::size_t parts = 1;
-  std::size_t blocks() const { return (outputs + kept - 1) / kept * parts; }
+  std::size_t scratch_bytes = 0, cleared_bytes = 0;
   std::size_t last_blocks() const { return (outputs + kept - 1) / kept; }
-  std::size_t scratch_bytes(const reduction_evaluation& r) const {
-    return parts == 1 ? 0 : r.results.size() * outputs * parts * cell_bytes;
-  }
-  // Bytes that determine the source.
-  std::string shape(const reduction_evaluation& r) const;
+
+  std::size_t launches() const { return parts == 1 ? 1 : 2; }
+  std::size_t blocks(std::size_t launch) const { return launch == 0 ? last_blocks() * parts : last_blocks(); }
+  reduction_numbers numbers(std::size_t launch) const { return {outputs, reduced, parts, launch, 0, 0}; }
+  // What the source depends on, besides the program.
+  std::string shape() const;
 };
 
-// The structure of the kernel's arguments, as reduction_source_for declares it. is_last: for the second launch.
-std::string reduction_arguments(const reduction_evaluation& r, const reduction_plan& p, bool is_last);
+// The kernel of the plan; depends on its shape() and append_reduction_shape() alone.
+std::string reduction_text(const reduction_evaluation& r, const reduction_plan& p);
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

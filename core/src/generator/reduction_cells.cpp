@@ -1,0 +1,144 @@
+#include "generator/reduction_cells.hpp"
+
+#include "generator/element_text.hpp"
+#include "generator/operation_text.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+namespace {
+
+// What cells call. NaN if one value is NaN; -0 is less than +0.
+constexpr std::string_view cell_text = R"(__device__ inline bool is_negative(float a) { return __float_as_int(a) < 0; }
+__device__ inline bool is_negative(double a) { return __double_as_longlong(a) < 0; }
+__device__ inline bool is_negative(long long) { return false; }
+__device__ inline bool is_negative(unsigned long long) { return false; }
+__device__ inline bool is_negative(int) { return false; }
+__device__ inline bool is_negative(unsigned) { return false; }
+template <class T>
+__device__ inline T lesser_of(T a, T b) {
+  return a < b || (a == b && is_negative(a)) || a != a ? a : b;
+}
+template <class T>
+__device__ inline T greater_of(T a, T b) {
+  return a > b || (a == b && is_negative(b)) || a != a ? a : b;
+}
+template <class T>
+struct moments {
+  T mean, squares;
+  unsigned long long n;
+};
+template <class T>
+__device__ inline T variance_of(const moments<T>& m, double freedom) {
+  const T by = T(double(m.n) - freedom);
+  return by > 0 ? m.squares / by : T(__int_as_float(0x7fffffff));
+}
+template <class T>
+struct position {
+  T v;
+  long long at;
+};
+)";
+
+}  // namespace
+
+std::string_view cell_functions() { return cell_text; }
+
+void cell_writer::write(source_builder& s) const {
+  const std::string t(register_type(type_));
+  const bool is_signed_whole = is_integer(type_) && is_signed(type_);
+  const std::string wrap = is_signed_whole ? "unsigned long long" : t;
+  switch (what_) {
+    case reduction_operation::moments: return write_moments(s, t);
+    case reduction_operation::least: return write_position(s, t, "<");
+    case reduction_operation::greatest: return write_position(s, t, ">");
+    case reduction_operation::sum:
+      return write_plain(s, t, neutral("0"),
+                         is_complex(type_) ? "a + b" : joined("(", t, ")((", wrap, ")a + (", wrap, ")b)"));
+    case reduction_operation::product:
+      return write_plain(s, t, neutral("1"),
+                         is_complex(type_) ? "a * b" : joined("(", t, ")((", wrap, ")a * (", wrap, ")b)"));
+    case reduction_operation::minimum: return write_plain(s, t, extreme(false), "lesser_of(a, b)");
+    case reduction_operation::maximum: return write_plain(s, t, extreme(true), "greater_of(a, b)");
+    case reduction_operation::any: return write_plain(s, t, "false", "a || b");
+    case reduction_operation::all: return write_plain(s, t, "true", "a && b");
+  }
+}
+
+std::string cell_writer::finished(const std::string& c, std::size_t k) const {
+  const std::string t(register_type(type_));
+  if (what_ == reduction_operation::least || what_ == reduction_operation::greatest) return c + ".at";
+  switch (finish_) {
+    case reduction_finish::none: return c;
+    case reduction_finish::root: return "sqrt(" + c + ")";
+    case reduction_finish::mean:
+      if (is_complex(type_)) {
+        const std::string part(register_type(real_of(type_)));
+        return joined(t, "(real(", c, ") / ", part, "(g.reduced), imag(", c, ") / ", part, "(g.reduced))");
+      }
+      return joined(c, " / ", t, "(g.reduced)");
+    case reduction_finish::variance: return joined("variance_of(", c, ", g.freedom", k, ")");
+    case reduction_finish::deviation: return joined("sqrt(variance_of(", c, ", g.freedom", k, "))");
+  }
+  return c;
+}
+
+std::string cell_writer::neutral(const char* number) const {
+  const std::string_view t = register_type(type_);
+  return is_complex(type_) ? joined(t, "(", number, ", 0)") : joined("(", t, ")", number);
+}
+
+std::string cell_writer::extreme(bool lowest) const {
+  switch (type_) {
+    case scalar_type::int32: return lowest ? "(-2147483647 - 1)" : "2147483647";
+    case scalar_type::uint32: return lowest ? "0u" : "4294967295u";
+    case scalar_type::int64: return lowest ? "(-9223372036854775807ll - 1)" : "9223372036854775807ll";
+    case scalar_type::uint64: return lowest ? "0ull" : "18446744073709551615ull";
+    case scalar_type::float32: return lowest ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
+    default:
+      return lowest ? "__longlong_as_double(0xfff0000000000000ll)" : "__longlong_as_double(0x7ff0000000000000ll)";
+  }
+}
+
+void cell_writer::write_plain(source_builder& s, const std::string& t, const std::string& none,
+                              const std::string& sum) const {
+  s.line("using ", name_, " = ", t, ";");
+  s.line("__device__ inline ", t, " none_of_", name_, "() { return ", none, "; }");
+  s.line("__device__ inline void add_to_", name_, "(", t, "& a, ", t, " b, long long, unsigned) { a = ", sum, "; }");
+  s.line("__device__ inline void join_", name_, "(", t, "& a, const ", t, "& b) { a = ", sum, "; }");
+}
+
+void cell_writer::write_position(source_builder& s, const std::string& t, const char* sign) const {
+  s.line("using ", name_, " = position<", t, ">;");
+  s.line("__device__ inline bool wins_", name_, "(", t, " a, ", t, " b) { return a ", sign,
+         " b || (a != a && b == b); }");
+  s.line("__device__ inline ", name_, " none_of_", name_, "() { return {0, -1}; }");
+  s.line("__device__ inline void join_", name_, "(", name_, "& a, const ", name_, "& b) {");
+  s.line("  const bool is_tie = !wins_", name_, "(b.v, a.v) && !wins_", name_, "(a.v, b.v);");
+  s.line("  if (b.at >= 0 && (a.at < 0 || wins_", name_, "(b.v, a.v) || (is_tie && b.at < a.at))) a = b;");
+  s.line("}");
+  s.line("__device__ inline void add_to_", name_, "(", name_, "& a, ", t, " b, long long at, unsigned) {");
+  s.line("  if (a.at < 0 || wins_", name_, "(b, a.v)) a = {b, at};");
+  s.line("}");
+}
+
+void cell_writer::write_moments(source_builder& s, const std::string& t) const {
+  s.line("using ", name_, " = moments<", t, ">;");
+  s.line("__device__ inline ", name_, " none_of_", name_, "() { return {0, 0, 0}; }");
+  s.line("__device__ inline void add_to_", name_, "(", name_, "& a, ", t, " b, long long, unsigned before) {");
+  s.line("  a.n = before + 1;");
+  s.line("  const ", t, " distance = b - a.mean;");
+  s.line("  a.mean += distance * (", t, "(1) / ", t, "(before + 1));");
+  s.line("  a.squares += distance * (b - a.mean);");
+  s.line("}");
+  s.line("__device__ inline void join_", name_, "(", name_, "& a, const ", name_, "& b) {");
+  s.line("  if (a.n == 0) a = b;");
+  s.line("  else if (b.n != 0) {");
+  s.line("    const double all = double(a.n) + double(b.n);");
+  s.line("    const ", t, " distance = b.mean - a.mean;");
+  s.line("    a.mean += distance * ", t, "(double(b.n) / all);");
+  s.line("    a.squares += b.squares + distance * distance * ", t, "(double(a.n) / all * double(b.n));");
+  s.line("    a.n += b.n;");
+  s.line("  }");
+  s.line("}");
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

@@ -1,0 +1,43 @@
+// What generated kernels combine: a cell has the partial result of one output.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "ferry/core/detail/operations/reduction_evaluation.hpp"
+#include "generator/source_builder.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+
+// The type and the functions of the cells of one output: cellK, none_of_cellK(), add_to_cellK(cell, value, position,
+// values that the cell has) and join_cellK(cell, other cell).
+class cell_writer {
+ public:
+  // A cell combines values of `type`. k: number of the output.
+  cell_writer(const reduction_output& o, scalar_type type, std::size_t k)
+      : what_(o.what),
+        finish_(o.finish),
+        type_(type),
+        name_("cell" + std::to_string(k)) {}
+
+  const std::string& name() const { return name_; }
+  void write(source_builder& s) const;
+  // The combined value as a register of combined_as(). `c`: a cell.
+  std::string finished(const std::string& c, std::size_t k) const;
+
+ private:
+  std::string neutral(const char* number) const;
+  std::string extreme(bool lowest) const;
+  void write_plain(source_builder& s, const std::string& t, const std::string& none, const std::string& sum) const;
+  void write_position(source_builder& s, const std::string& t, const char* sign) const;
+  void write_moments(source_builder& s, const std::string& t) const;
+
+  reduction_operation what_;
+  reduction_finish finish_;
+  scalar_type type_;
+  std::string name_;
+};
+
+// The functions that those of cells call.
+std::string_view cell_functions();
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

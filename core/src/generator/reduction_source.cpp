@@ -1,0 +1,229 @@
+#include "generator/reduction_source.hpp"
+
+#include <span>
+
+#include "generator/element_text.hpp"
+#include "generator/function_text.hpp"
+#include "generator/kernel_text.hpp"
+#include "generator/operation_text.hpp"
+#include "generator/prelude.hpp"
+#include "generator/reduction_cells.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+namespace {
+
+void append_bytes(std::string& to, const void* from, std::size_t n) { to.append(static_cast<const char*>(from), n); }
+template <class T>
+void append_value(std::string& to, const T& value) {
+  append_bytes(to, &value, sizeof value);
+}
+void append_strides(std::string& to, const evaluation_operand& o, std::size_t rank) {
+  append_value(to, o.data);
+  for (std::size_t d = 0; d != rank; ++d) append_value(to, static_cast<long long>(o.stride_bytes[d]));
+}
+
+bool is_count(const reduction_evaluation& r) { return r.kind == reduction_kind::count; }
+bool is_scan(const reduction_evaluation& r) { return r.kind == reduction_kind::scan; }
+// Axes of the outputs.
+std::size_t output_rank(const reduction_evaluation& r) { return is_count(r) ? 1 : r.input.rank; }
+
+}  // namespace
+
+bool needs_wide_indices(const reduction_evaluation& r) { return r.input.count() >= std::size_t{1} << 31; }
+
+void append_reduction_shape(std::string& to, const reduction_evaluation& r) {
+  append_value(to, r.kind);
+  append_value(to, r.input.fast_math);
+  append_value(to, r.input.rank);
+  append_bytes(to, r.is_reduced.data(), r.input.rank);
+  append_value(to, r.input.constants.size());
+  append_value(to, r.input.operands.size());
+  append_value(to, r.results.size());
+  for (const evaluation_operand& o : r.input.operands) append_value(to, o.type);
+  for (const reduction_output& o : r.results) {
+    append_value(to, o.to.type);
+    append_value(to, o.value);
+    append_value(to, o.what);
+    append_value(to, o.finish);
+    append_value(to, o.is_exclusive);
+    append_value(to, o.has_initial);
+    append_value(to, o.weight);
+  }
+  append_bytes(to, r.input.code.data(), r.input.code.size_bytes());
+  append_calls(to, r.input);
+}
+
+std::string reduction_arguments(const reduction_evaluation& r, const reduction_numbers& n) {
+  std::string bytes;
+  if (!r.input.constants.empty()) append_bytes(bytes, r.input.constants.data(), r.input.constants.size_bytes());
+  if (is_scan(r))
+    for (const reduction_output& o : r.results) append_value(bytes, o.initial);
+  for (const evaluation_operand& o : r.input.operands) append_strides(bytes, o, r.input.rank);
+  for (const reduction_output& o : r.results) {
+    append_strides(bytes, o.to, output_rank(r));
+    append_value(bytes, o.freedom);
+  }
+  for (std::size_t d = 0; d != r.input.rank; ++d)
+    append_value(bytes, static_cast<unsigned long long>(r.input.extent[d]));
+  append_value(bytes, r.scratch);
+  for (const std::size_t x : {n.outputs, n.reduced, n.parts, n.step, n.bins, n.flags})
+    append_value(bytes, static_cast<unsigned long long>(x));
+  bytes.resize((bytes.size() + 15) / 16 * 16);
+  return bytes;
+}
+
+void reduction_source::write_arguments() {
+  s_.open("struct arguments");
+  for (std::size_t c = 0; c != e_.constants.size(); ++c) s_.line("constant c", c, ";");
+  if (is_scan(r_))
+    for (std::size_t k = 0; k != results(); ++k) s_.line("constant initial", k, ";");
+  for (std::size_t i = 0; i != e_.operands.size(); ++i) {
+    s_.line("const char* p", i, ";");
+    for (std::size_t d = 0; d != e_.rank; ++d) s_.line("long long s", i, "_", d, ";");
+  }
+  for (std::size_t k = 0; k != results(); ++k) {
+    s_.line("char* q", k, ";");
+    for (std::size_t d = 0; d != output_rank(r_); ++d) s_.line("long long t", k, "_", d, ";");
+    s_.line("double freedom", k, ";");
+  }
+  for (std::size_t d = 0; d != e_.rank; ++d) s_.line("unsigned long long n", d, ";");
+  s_.line("char* scratch;");
+  s_.line("unsigned long long outputs, reduced, parts, step, bins, flags;");
+  s_.close(";");
+}
+
+std::vector<std::size_t> reduction_source::values() const {
+  std::vector<std::size_t> all;
+  for (const reduction_output& o : r_.results) all.push_back(o.value);
+  if (is_count(r_) && r_.results[0].weight != evaluation_output::no_mask) all.push_back(r_.results[0].weight);
+  return all;
+}
+
+void reduction_source::write_head(std::string_view more_functions) {
+  // The functions of the program, and of the conversions of results.
+  std::vector<instruction> code(e_.code.begin(), e_.code.end());
+  std::vector<evaluation_output> outputs;
+  for (const reduction_output& o : r_.results) {
+    const scalar_type type = e_.code[o.value].type;
+    if (is_scan(r_)) code.push_back({operation::cast, carried_as(o.what, type), type});
+    const scalar_type from = is_count(r_) ? counted_as(o) : combined_as(o.what, type);
+    if (from != computed_as(o.to.type)) code.push_back({operation::cast, computed_as(o.to.type), from});
+    outputs.push_back({o.to, o.value});
+  }
+  detail::evaluation all = e_;
+  all.code = code, all.outputs = outputs;
+  s_.text() = prelude_for(all);
+  if (e_.constants.empty() && is_scan(r_)) s_.add(constant_functions());
+  s_.add(more_functions);
+  s_.line("using index = ", is_wide_ ? "unsigned long long" : "unsigned", ";");
+  s_.line("__device__ inline long long offset(index i, long long stride) { return (long long)i * stride; }");
+  write_functions(s_, e_);
+  write_arguments();
+  write_element();
+}
+
+void reduction_source::write_element() {
+  std::string parameters = "const arguments& g";
+  for (std::size_t i = 0; i != e_.operands.size(); ++i)
+    parameters += joined(", ", memory_type(e_.operands[i].type), " v", i);
+  for (std::size_t d = 0; d != e_.rank; ++d) parameters += joined(", long long x", d);
+  const std::vector<std::size_t> all = values();
+  for (std::size_t k = 0; k != all.size(); ++k) parameters += joined(", ", register_type(value_type(k)), "& y", k);
+  s_.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
+  for (std::size_t k = 0; k != e_.code.size(); ++k)
+    s_.line("const ", register_type(e_.code[k].type), " r", k, " = ", value_text(e_, e_.code[k]), ";");
+  for (std::size_t k = 0; k != all.size(); ++k) s_.line("y", k, " = r", all[k], ";");
+  s_.close();
+}
+
+void reduction_source::open_kernel() {
+  s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", reduction_threads, ") ", kernel_name,
+                 "(const __grid_constant__ arguments g)"));
+}
+
+void reduction_source::write_indices() {
+  for (std::size_t d = 0; d != e_.rank; ++d) s_.line("index x", d, " = 0;");
+}
+
+void reduction_source::split(bool of_reduced, const std::string& at) {
+  std::vector<std::size_t> axes;
+  for (std::size_t d = 0; d != e_.rank; ++d)
+    if (r_.is_reduced[d] == of_reduced) axes.push_back(d);
+  if (axes.empty()) return;
+  s_.line("index rest = ", at, ";");
+  for (std::size_t n = 0; n != axes.size(); ++n) {
+    const std::size_t d = axes[n];
+    if (n + 1 == axes.size()) {
+      s_.line("x", d, " = rest;");
+    } else {
+      s_.line("x", d, " = rest % (index)g.n", d, ";");
+      s_.line("rest /= (index)g.n", d, ";");
+    }
+  }
+}
+
+void reduction_source::write_bases() {
+  for (std::size_t i = 0; i != e_.operands.size(); ++i) {
+    std::string base = joined("const char* const b", i, " = g.p", i);
+    for (std::size_t d = 0; d != e_.rank; ++d)
+      if (!r_.is_reduced[d]) base += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
+    s_.line(base, ";");
+  }
+}
+
+void reduction_source::write_loads(unsigned n, unsigned step) {
+  for (std::size_t i = 0; i != e_.operands.size(); ++i)
+    s_.line(memory_type(e_.operands[i].type), " v", i, "[", n, "];");
+  for (std::size_t d = 0; d != e_.rank; ++d)
+    if (r_.is_reduced[d]) s_.line("index z", d, "[", n, "];");
+  s_.line("#pragma unroll");
+  s_.open(joined("for (int u = 0; u < ", n, "; ++u)"));
+  s_.line("const index i = here + u * ", step, "u;");
+  s_.line("if (i >= last) continue;");
+  split(true, "i");
+  for (std::size_t d = 0; d != e_.rank; ++d)
+    if (r_.is_reduced[d]) s_.line("z", d, "[u] = x", d, ";");
+  for (std::size_t i = 0; i != e_.operands.size(); ++i) {
+    std::string address = joined("b", i);
+    for (std::size_t d = 0; d != e_.rank; ++d)
+      if (r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
+    s_.line("v", i, "[u] = *(const ", memory_type(e_.operands[i].type), "*)(", address, ");");
+  }
+  s_.close();
+}
+
+void reduction_source::open_values(unsigned n, unsigned step) {
+  s_.line("#pragma unroll");
+  s_.open(joined("for (int u = 0; u < ", n, "; ++u)"));
+  s_.line("const index i = here + u * ", step, "u;");
+  s_.line("if (i >= last) continue;");
+  std::string call = "element(g";
+  for (std::size_t i = 0; i != e_.operands.size(); ++i) call += joined(", v", i, "[u]");
+  for (std::size_t d = 0; d != e_.rank; ++d)
+    call += joined(", (long long)", r_.is_reduced[d] ? "z" : "x", d, r_.is_reduced[d] ? "[u]" : "");
+  for (std::size_t k = 0; k != values().size(); ++k) {
+    s_.line(register_type(value_type(k)), " y", k, ";");
+    call += joined(", y", k);
+  }
+  s_.line(call, ");");
+}
+
+void reduction_source::write_store(std::size_t k, scalar_type from, const std::string& at) {
+  const evaluation_operand& to = r_.results[k].to;
+  std::string address = joined("g.q", k);
+  if (is_count(r_)) {
+    address += joined(" + offset(", at, ", g.t", k, "_0)");
+  } else {
+    for (std::size_t d = 0; d != e_.rank; ++d)
+      if (!r_.is_reduced[d])
+        address += joined(" + offset(x", d, ", g.t", k, "_", d, ")");
+      else if (!at.empty())
+        address += joined(" + offset(", at, ", g.t", k, "_", d, ")");
+  }
+  const scalar_type type = computed_as(to.type);
+  const std::string converted = type == from ? "r0" : value_text({operation::cast, type, from, 0});
+  s_.line("const ", register_type(type), " result = ", converted, ";");
+  s_.line("*(", memory_type(to.type), "*)(", address, ") = ", stored_text("result", to.type), ";");
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

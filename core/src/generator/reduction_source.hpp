@@ -1,0 +1,78 @@
+// The parts that the generated kernels of reductions, scans and counts share.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ferry/core/detail/operations/reduction_evaluation.hpp"
+#include "generator/source_builder.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+
+// Greatest number of threads of a block; the kernels are launched with as many.
+inline constexpr unsigned reduction_threads = 256;
+
+// The type of the running values of a scan: sums of float are carried in double.
+constexpr scalar_type carried_as(reduction_operation what, scalar_type t) {
+  if (what != reduction_operation::sum) return t;
+  return t == scalar_type::float32 ? scalar_type::float64 : t == scalar_type::complex64 ? scalar_type::complex128 : t;
+}
+// The type in which a count is added up.
+constexpr scalar_type counted_as(const reduction_output& o) {
+  return o.weight == evaluation_output::no_mask ? scalar_type::uint64 : scalar_type::float64;
+}
+
+bool needs_wide_indices(const reduction_evaluation& r);
+
+// Bytes that determine these parts.
+void append_reduction_shape(std::string& to, const reduction_evaluation& r);
+
+// The structure of the arguments, as write_arguments() declares it. `numbers`: its last members.
+struct reduction_numbers {
+  std::size_t outputs;  // kept indices
+  std::size_t reduced;  // values of each
+  std::size_t parts;    // of the values of a kept index
+  std::size_t step;     // number of the launch
+  std::size_t bins;     // of a count
+  std::size_t flags;    // of a scan: bytes of scratch memory before the sums
+};
+std::string reduction_arguments(const reduction_evaluation& r, const reduction_numbers& n);
+
+// Writes a kernel. In its body, `index` is the type of indices, g the arguments.
+class reduction_source {
+ public:
+  reduction_source(const reduction_evaluation& r, bool is_wide) : r_(r), e_(r.input), is_wide_(is_wide) {}
+
+  // The functions and types of the program, then the opening of the kernel.
+  void write_head(std::string_view more_functions);
+  void open_kernel();
+  // Declares the indices x0, x1, ... as 0.
+  void write_indices();
+  // Splits `at` into the indices of the reduced or the kept axes.
+  void split(bool of_reduced, const std::string& at);
+  // Declares b0, b1, ..., where the operands of the kept index begin.
+  void write_bases();
+  // Loads n values v0[], v1[], ... at position `here + u * step` along the reduced axes, where it is below `last`.
+  void write_loads(unsigned n, unsigned step);
+  // Opens the loop over what was loaded, with values y0, y1, ... and position i.
+  void open_values(unsigned n, unsigned step);
+  // Stores register r0 of type `from` at the kept index, and at the reduced one if `at` is not empty.
+  void write_store(std::size_t k, scalar_type from, const std::string& at = "");
+
+  const reduction_evaluation& evaluation() const { return r_; }
+  std::size_t results() const { return r_.results.size(); }
+  scalar_type value_type(std::size_t k) const { return e_.code[values()[k]].type; }
+  source_builder& text() { return s_; }
+
+ private:
+  // Numbers of the values that are combined: of the results, or the value and the weight of a count.
+  std::vector<std::size_t> values() const;
+  void write_arguments();
+  void write_element();
+
+  const reduction_evaluation& r_;
+  const detail::evaluation& e_;
+  bool is_wide_;
+  source_builder s_;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

@@ -1,0 +1,308 @@
+// The kernel of a scan.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generator/element_text.hpp"
+#include "generator/operation_text.hpp"
+#include "generator/prelude.hpp"
+#include "generator/reduction_cells.hpp"
+#include "generator/scan_plan.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+namespace {
+
+// Exchange between the lanes of a warp, and between blocks: by words, since cells have any type.
+constexpr std::string_view exchange_functions = R"(template <class T>
+union words {
+  T v;
+  unsigned w[(sizeof(T) + 3) / 4];
+  __device__ words() {}
+};
+template <class T>
+__device__ inline T of_lane_before(T v, unsigned by, unsigned lanes) {
+  words<T> x;
+  x.v = v;
+#pragma unroll
+  for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = __shfl_up_sync(0xffffffffu, x.w[k], by, lanes);
+  return x.v;
+}
+template <class T>
+__device__ inline T of_lane_across(T v, unsigned mask) {
+  words<T> x;
+  x.v = v;
+#pragma unroll
+  for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = __shfl_xor_sync(0xffffffffu, x.w[k], mask);
+  return x.v;
+}
+template <class T>
+__device__ inline T of_other_block(const T* p) {
+  words<T> x;
+#pragma unroll
+  for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = ((const volatile unsigned*)p)[k];
+  return x.v;
+}
+__device__ inline void publish(unsigned* flag) {
+  __threadfence();
+  __syncwarp();
+  if (threadIdx.x == 0) *(volatile unsigned*)flag = 1;
+}
+__device__ inline void wait_for(const unsigned* flag) {
+  while (*(const volatile unsigned*)flag == 0) {}
+}
+)";
+
+class scan_writer {
+ public:
+  scan_writer(const reduction_evaluation& r, const scan_plan& p) : r_(r), p_(p), source_(r, p.is_wide) {
+    for (std::size_t k = 0; k != r.results.size(); ++k) cells_.emplace_back(r.results[k], carried(k), k);
+  }
+
+  std::string write() {
+    source_.write_head(cell_functions());
+    s_.add(exchange_functions);
+    for (const cell_writer& c : cells_) c.write(s_);
+    source_.open_kernel();
+    write_tile();
+    for (std::size_t k = 0; k != results(); ++k) write_sums(k);
+    if (p_.tiles > 1) write_sums_before();
+    for (std::size_t k = 0; k != results(); ++k) write_result(k);
+    s_.close();
+    return std::move(s_.text());
+  }
+
+ private:
+  std::size_t results() const { return r_.results.size(); }
+  scalar_type carried(std::size_t k) const { return carried_as(r_.results[k].what, source_.value_type(k)); }
+  const std::string& cell(std::size_t k) const { return cells_[k].name(); }
+  // A value as the cell's type, and back.
+  std::string widened(std::size_t k, const std::string& v) const {
+    return converted(v, source_.value_type(k), carried(k));
+  }
+  static std::string converted(const std::string& v, scalar_type from, scalar_type to) {
+    if (from == to) return v;
+    const std::string part(register_type(real_of(to)));
+    return is_complex(to) ? joined(register_type(to), "(", part, "(real(", v, ")), ", part, "(imag(", v, ")))")
+                          : joined("(", register_type(to), ")", v);
+  }
+
+  // Values y0[], y1[], ... of the thread, in the order of memory: `lanes` apart.
+  void write_tile() {
+    const unsigned lanes = p_.lanes, groups = p_.groups, kept = p_.kept;
+    if (p_.is_run)
+      s_.line("const unsigned lane = threadIdx.x % ", lanes, "u, group = threadIdx.x / ", lanes, "u % ", groups,
+              "u, kept = threadIdx.x / ", lanes * groups, "u;");
+    else
+      s_.line("const unsigned lane = 0, kept = threadIdx.x % ", kept, "u, group = threadIdx.x / ", kept, "u;");
+    s_.line("const index strips = ((index)g.outputs + ", kept - 1, "u) / ", kept, "u;");
+    s_.line("const index tile = (index)blockIdx.x / strips, strip = (index)blockIdx.x % strips;");
+    s_.line("const index output = strip * ", kept, "u + kept;");
+    s_.line("const bool is_live = output < (index)g.outputs;");
+    s_.line("const index here = tile * ", p_.tile(), "u + group * ", lanes * p_.items, "u + lane;");
+    s_.line("const index last = is_live ? (index)g.reduced : 0;");
+    source_.write_indices();
+    for (std::size_t k = 0; k != results(); ++k) {
+      s_.line(register_type(source_.value_type(k)), " all_y", k, "[", p_.items, "];");
+      s_.line("#pragma unroll");
+      s_.line("for (int u = 0; u < ", p_.items, "; ++u) all_y", k,
+              "[u] = ", converted(joined("none_of_", cell(k), "()"), carried(k), source_.value_type(k)), ";");
+    }
+    s_.open("if (is_live)");
+    source_.split(false, "output");
+    source_.write_bases();
+    source_.write_loads(p_.items, lanes);
+    source_.open_values(p_.items, lanes);
+    for (std::size_t k = 0; k != results(); ++k) s_.line("all_y", k, "[u] = y", k, ";");
+    s_.close();
+    s_.close();
+    if (is_exchanged()) {
+      std::size_t bytes = 1;
+      for (std::size_t k = 0; k != results(); ++k) bytes = std::max(bytes, size_of(source_.value_type(k)));
+      s_.line("alignas(16) __shared__ char room[", reduction_threads * (p_.items + 1) * bytes, "];");
+      s_.line("const unsigned room_begin = threadIdx.x / ", lanes, "u * ", lanes * (p_.items + 1), "u;");
+    }
+  }
+  bool is_exchanged() const { return p_.lanes > 1 && p_.items > 1; }
+
+  // Exchanges values between the lanes: from the order of memory to successive ones of each lane, or back. One element
+  // in items + 1 of the shared memory is unused, so that lanes use different banks.
+  void write_exchange(std::size_t k, bool to_lanes) {
+    if (!is_exchanged()) return;
+    const std::string strided = joined("(u * ", p_.lanes, "u + lane) + (u * ", p_.lanes, "u + lane) / ", p_.items, "u");
+    const std::string successive = joined("lane * ", p_.items + 1, "u + u");
+    s_.open("");
+    const std::string_view t = register_type(source_.value_type(k));
+    s_.line(t, "* const own = (", t, "*)room + room_begin;");
+    s_.line("__syncwarp();");
+    s_.line("#pragma unroll");
+    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) own[", to_lanes ? strided : successive, "] = all_y", k,
+            "[u];");
+    s_.line("__syncwarp();");
+    s_.line("#pragma unroll");
+    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) all_y", k, "[u] = own[", to_lanes ? successive : strided,
+            "];");
+    s_.close();
+  }
+
+  // Declares before_cellK, the sum of the values before the thread in its tile, and tile_cellK, of the whole.
+  void write_sums(std::size_t k) {
+    const std::string& c = cell(k);
+    write_exchange(k, true);
+    s_.line(c, " before_", c, " = none_of_", c, "(), tile_", c, " = none_of_", c, "();");
+    s_.open("");
+    s_.line(c, " all = none_of_", c, "();");
+    s_.line("#pragma unroll");
+    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) join_", c, "(all, ", widened(k, joined("all_y", k, "[u]")),
+            ");");
+    if (p_.lanes > 1) {
+      s_.line("#pragma unroll");
+      s_.open(joined("for (unsigned by = 1; by < ", p_.lanes, "; by *= 2)"));
+      s_.line(c, " sum = of_lane_before(all, by, ", p_.lanes, ");");
+      s_.line("join_", c, "(sum, all);");
+      s_.line("if (lane >= by) all = sum;");
+      s_.close();
+      s_.line("const ", c, " before = of_lane_before(all, 1, ", p_.lanes, ");");
+      s_.line("if (lane > 0) before_", c, " = before;");
+    }
+    s_.line("alignas(16) __shared__ char sums[", p_.groups * p_.kept, " * sizeof(", c, ")];");
+    s_.line(c, "* const of_groups = (", c, "*)sums;");
+    s_.line("if (lane == ", p_.lanes - 1, ") of_groups[group * ", p_.kept, "u + kept] = all;");
+    s_.line("__syncthreads();");
+    s_.line(c, " groups_before = tile_", c, ";");
+    s_.open(joined("for (unsigned q = 0; q < ", p_.groups, "; ++q)"));
+    s_.line("if (q == group) groups_before = tile_", c, ";");
+    s_.line("join_", c, "(tile_", c, ", of_groups[q * ", p_.kept, "u + kept]);");
+    s_.close();
+    s_.line("join_", c, "(groups_before, before_", c, ");");
+    s_.line("before_", c, " = groups_before;");
+    s_.close();
+  }
+
+  std::string initial(std::size_t k) const {
+    if (!r_.results[k].has_initial) return joined("none_of_", cell(k), "()");
+    const std::string value = joined("value_of<", register_type(source_.value_type(k)), ">(g.initial", k, ")");
+    return widened(k, value);
+  }
+
+  // The sums of the line before this tile, by the first warp: line_cellK.
+  void write_sums_before() {
+    constexpr std::size_t group = scan_plan::group_tiles;
+    for (const cell_writer& c : cells_)
+      s_.line("alignas(16) __shared__ char line_of_", c.name(), "[", p_.kept, " * sizeof(", c.name(), ")];");
+    s_.open("if (threadIdx.x < 32)");
+    s_.line("const bool is_owner = is_live && threadIdx.x < ", p_.kept, "u;");
+    s_.line("const unsigned long long tiles = g.parts, groups = (tiles + ", group - 1, ") / ", group, ";");
+    s_.line("const unsigned long long own_group = tile / ", group, ", own_line = tile / ", group * group, ";");
+    s_.line("unsigned* const flags = (unsigned*)g.scratch;");
+    s_.line("unsigned* const group_flags = flags + tiles * strips;");
+    s_.line("unsigned* const line_flags = group_flags + groups * strips;");
+    s_.line("const unsigned long long sums = tiles + groups + (tiles + ", group * group - 1, ") / ", group * group,
+            " + 1;");
+    for (std::size_t k = 0; k != results(); ++k) {
+      const std::string& c = cell(k);
+      s_.line(c, "* const sums_", c, " = (", c, "*)(g.scratch + g.flags + ", k, " * g.outputs * sums * ",
+              scan_plan::cell_bytes, ") + output;");
+      s_.line("if (is_owner) sums_", c, "[tile * g.outputs] = tile_", c, ";");
+      s_.line(c, " in_group_", c, " = none_of_", c, "(), in_line_", c, " = none_of_", c, "(), line_", c, " = ",
+              initial(k), ";");
+    }
+    s_.line("publish(flags + tile * strips + strip);");
+    write_gathering("flags", "0", joined("own_group * ", group), "tile", "in_group_");
+    s_.open(joined("if (tile % ", group, " == ", group - 1, ")"));
+    for (const cell_writer& c : cells_) {
+      s_.line(c.name(), " sum_", c.name(), " = in_group_", c.name(), ";");
+      s_.line("join_", c.name(), "(sum_", c.name(), ", tile_", c.name(), ");");
+      s_.line("if (is_owner) sums_", c.name(), "[(tiles + own_group) * g.outputs] = sum_", c.name(), ";");
+    }
+    s_.line("publish(group_flags + own_group * strips + strip);");
+    s_.close();
+    write_gathering("group_flags", "tiles", joined("own_line * ", group), "own_group", "in_line_");
+    s_.open("if (own_line > 0)");
+    s_.line("if (threadIdx.x == 0) wait_for(line_flags + own_line * strips + strip);");
+    s_.line("__threadfence();");
+    s_.line("__syncwarp();");
+    for (const cell_writer& c : cells_)
+      s_.line("if (is_live) line_", c.name(), " = of_other_block(sums_", c.name(),
+              " + (tiles + groups + own_line) * g.outputs);");
+    s_.close();
+    for (const cell_writer& c : cells_) {
+      s_.line("join_", c.name(), "(line_", c.name(), ", in_line_", c.name(), ");");
+      s_.line("join_", c.name(), "(line_", c.name(), ", in_group_", c.name(), ");");
+      s_.line("if (threadIdx.x < ", p_.kept, "u) ((", c.name(), "*)line_of_", c.name(), ")[threadIdx.x] = line_",
+              c.name(), ";");
+    }
+    s_.open(joined("if (tile % ", group * group, " == ", group * group - 1, ")"));
+    for (const cell_writer& c : cells_) {
+      s_.line("join_", c.name(), "(line_", c.name(), ", tile_", c.name(), ");");
+      s_.line("if (is_owner) sums_", c.name(), "[(tiles + groups + own_line + 1) * g.outputs] = line_", c.name(), ";");
+    }
+    s_.line("publish(line_flags + (own_line + 1) * strips + strip);");
+    s_.close();
+    s_.close();
+    s_.line("__syncthreads();");
+  }
+
+  // Adds the sums of [begin, end), which are at most 32, once they are published. In runs each lane reads one of them.
+  void write_gathering(const char* flags, const char* sums_begin, const std::string& begin, const char* end,
+                       const char* name) {
+    s_.open("");
+    s_.line("const unsigned long long begin = ", begin, ";");
+    s_.line("const unsigned count = (unsigned)(", end, " - begin);");
+    s_.line("if (threadIdx.x < count) wait_for(", flags, " + (begin + threadIdx.x) * strips + strip);");
+    s_.line("__threadfence();");
+    s_.line("__syncwarp();");
+    for (const cell_writer& c : cells_) {
+      s_.open("");
+      s_.line("const ", c.name(), "* const sums = sums_", c.name(), " + (", sums_begin, " + begin) * g.outputs;");
+      if (p_.is_run) {
+        s_.line("if (threadIdx.x < count) ", name, c.name(), " = of_other_block(sums + threadIdx.x * g.outputs);");
+        s_.line("#pragma unroll");
+        s_.line("for (unsigned mask = 16; mask > 0; mask /= 2) join_", c.name(), "(", name, c.name(),
+                ", of_lane_across(", name, c.name(), ", mask));");
+      } else {
+        s_.line("#pragma unroll 8");
+        s_.line("for (unsigned i = 0; i < count; ++i) if (is_owner) join_", c.name(), "(", name, c.name(),
+                ", of_other_block(sums + i * g.outputs));");
+      }
+      s_.close();
+    }
+    s_.close();
+  }
+
+  void write_result(std::size_t k) {
+    const std::string& c = cell(k);
+    const scalar_type type = source_.value_type(k);
+    s_.open("");
+    s_.line(c, " sum = ", p_.tiles > 1 ? joined("((", c, "*)line_of_", c, ")[kept]") : initial(k), ";");
+    s_.line("join_", c, "(sum, before_", c, ");");
+    s_.line("#pragma unroll");
+    s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; ++u)"));
+    s_.line("const ", c, " value = ", widened(k, joined("all_y", k, "[u]")), ";");
+    if (!r_.results[k].is_exclusive) s_.line("join_", c, "(sum, value);");
+    s_.line("all_y", k, "[u] = ", converted("sum", carried(k), type), ";");
+    if (r_.results[k].is_exclusive) s_.line("join_", c, "(sum, value);");
+    s_.close();
+    write_exchange(k, false);
+    s_.line("#pragma unroll");
+    s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; ++u)"));
+    s_.line("const index i = here + u * ", p_.lanes, "u;");
+    s_.line("if (i >= last) continue;");
+    s_.line("const ", register_type(type), " r0 = all_y", k, "[u];");
+    source_.write_store(k, type, "i");
+    s_.close();
+    s_.close();
+  }
+
+  const reduction_evaluation& r_;
+  const scan_plan& p_;
+  reduction_source source_;
+  source_builder& s_ = source_.text();
+  std::vector<cell_writer> cells_;
+};
+
+}  // namespace
+
+std::string scan_text(const reduction_evaluation& r, const scan_plan& p) { return scan_writer(r, p).write(); }
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator
