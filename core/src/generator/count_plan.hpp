@@ -29,7 +29,7 @@ struct count_plan {
   std::size_t blocks(std::size_t launch) const {
     return launch == 0 ? parts : (bins + reduction_threads - 1) / reduction_threads;
   }
-  reduction_numbers numbers(std::size_t launch) const { return {1, reduced, parts, launch, bins, 0}; }
+  reduction_numbers numbers(std::size_t launch) const { return {1, reduced, parts, launch, bins}; }
   // What the source depends on, besides the program.
   std::string shape() const;
 };

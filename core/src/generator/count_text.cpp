@@ -63,8 +63,8 @@ class count_writer {
     s_.line("const index share = (index)((g.reduced + g.parts - 1) / g.parts), begin = (index)blockIdx.x * share;");
     s_.line("const index last = begin + share < (index)g.reduced ? begin + share : (index)g.reduced;");
     s_.open(joined("for (index here = begin + threadIdx.x; here < last; here += ", at_once, "u)"));
-    source_.write_loads(count_plan::chains, reduction_threads);
-    source_.open_values(count_plan::chains, reduction_threads);
+    source_.write_loads({count_plan::chains, reduction_threads});
+    source_.open_values({count_plan::chains, reduction_threads});
     s_.line("const unsigned long long bin = (unsigned long long)y0;");
     s_.line("if (bin < g.bins) atomicAdd(", counters, " + bin, ",
             is_weighted_     ? "y1"

@@ -21,6 +21,19 @@ template <class T>
 __device__ inline T greater_of(T a, T b) {
   return a > b || (a == b && is_negative(b)) || a != a ? a : b;
 }
+// NaN if one is NaN, and -0 below +0, as above.
+#if __CUDA_ARCH__ >= 800
+__device__ inline float lesser_of(float a, float b) {
+  float c;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+  return c;
+}
+__device__ inline float greater_of(float a, float b) {
+  float c;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(c) : "f"(a), "f"(b));
+  return c;
+}
+#endif
 template <class T>
 struct moments {
   T mean, squares;

@@ -9,7 +9,8 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 
 // A block of threads has `kept` x `along` threads: `along` threads share the values of one kept index. Threads of
-// neighboring numbers read neighboring values. Where the values of a kept index are cut into several parts, the kernel
+// neighboring numbers read neighboring values, in runs `lanes` successive ones each, by one instruction if the memory
+// allows that. Where the values of a kept index are cut into several parts, the kernel
 // runs twice: the second time it combines the results of the parts. The order of all operations depends on the plan
 // alone.
 struct reduction_plan {
@@ -21,6 +22,8 @@ struct reduction_plan {
   explicit reduction_plan(const reduction_evaluation& r);
 
   unsigned kept = 1, along = reduction_threads;  // powers of two
+  unsigned lanes = 1, loads = chains;            // values of a thread: successive ones, and those that it loads at once
+  bool are_vectors = false;                      // one instruction loads successive ones
   bool is_run = true;                            // values of one kept index are neighbors in memory
   bool is_wide = false;                          // indices need 64 bits
   std::size_t outputs = 1;                       // kept indices
@@ -31,7 +34,8 @@ struct reduction_plan {
 
   std::size_t launches() const { return parts == 1 ? 1 : 2; }
   std::size_t blocks(std::size_t launch) const { return launch == 0 ? last_blocks() * parts : last_blocks(); }
-  reduction_numbers numbers(std::size_t launch) const { return {outputs, reduced, parts, launch, 0, 0}; }
+  reduction_numbers numbers(std::size_t launch) const { return {outputs, reduced, parts, launch, 0}; }
+  value_positions positions() const { return {loads, along * lanes, lanes, are_vectors}; }
   // What the source depends on, besides the program.
   std::string shape() const;
 };

@@ -1,5 +1,7 @@
 #include "generator/reduction_source.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 
 #include "generator/element_text.hpp"
@@ -29,6 +31,27 @@ std::size_t output_rank(const reduction_evaluation& r) { return is_count(r) ? 1 
 
 }  // namespace
 
+bool can_load(const reduction_evaluation& r, unsigned lanes) {
+  if (lanes == 1) return false;
+  if (r.input.rank == 0 || r.input.extent[0] % lanes != 0) return false;
+  for (const evaluation_operand& o : r.input.operands) {
+    const std::size_t size = size_of(o.type);
+    const auto bytes = static_cast<std::ptrdiff_t>(lanes * size);
+    if (o.stride_bytes[0] == 0) continue;
+    if (o.stride_bytes[0] != static_cast<std::ptrdiff_t>(size)) return false;
+    if (reinterpret_cast<std::uintptr_t>(o.data) % static_cast<std::size_t>(bytes) != 0) return false;
+    for (std::size_t d = 1; d != r.input.rank; ++d)
+      if (o.stride_bytes[d] % bytes != 0) return false;
+  }
+  return true;
+}
+
+std::size_t widest_operand(const reduction_evaluation& r) {
+  std::size_t most = 1;
+  for (const evaluation_operand& o : r.input.operands) most = std::max(most, size_of(o.type));
+  return most;
+}
+
 bool needs_wide_indices(const reduction_evaluation& r) { return r.input.count() >= std::size_t{1} << 31; }
 
 void append_reduction_shape(std::string& to, const reduction_evaluation& r) {
@@ -39,7 +62,10 @@ void append_reduction_shape(std::string& to, const reduction_evaluation& r) {
   append_value(to, r.input.constants.size());
   append_value(to, r.input.operands.size());
   append_value(to, r.results.size());
-  for (const evaluation_operand& o : r.input.operands) append_value(to, o.type);
+  for (const evaluation_operand& o : r.input.operands) {
+    append_value(to, o.type);
+    append_value(to, o.stride_bytes[0] == 0);
+  }
   for (const reduction_output& o : r.results) {
     append_value(to, o.to.type);
     append_value(to, o.value);
@@ -66,7 +92,7 @@ std::string reduction_arguments(const reduction_evaluation& r, const reduction_n
   for (std::size_t d = 0; d != r.input.rank; ++d)
     append_value(bytes, static_cast<unsigned long long>(r.input.extent[d]));
   append_value(bytes, r.scratch);
-  for (const std::size_t x : {n.outputs, n.reduced, n.parts, n.step, n.bins, n.flags})
+  for (const std::size_t x : {n.outputs, n.reduced, n.parts, n.step, n.bins})
     append_value(bytes, static_cast<unsigned long long>(x));
   bytes.resize((bytes.size() + 15) / 16 * 16);
   return bytes;
@@ -88,7 +114,7 @@ void reduction_source::write_arguments() {
   }
   for (std::size_t d = 0; d != e_.rank; ++d) s_.line("unsigned long long n", d, ";");
   s_.line("char* scratch;");
-  s_.line("unsigned long long outputs, reduced, parts, step, bins, flags;");
+  s_.line("unsigned long long outputs, reduced, parts, step, bins;");
   s_.close(";");
 }
 
@@ -136,8 +162,9 @@ void reduction_source::write_element() {
   s_.close();
 }
 
-void reduction_source::open_kernel() {
-  s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", reduction_threads, ") ", kernel_name,
+void reduction_source::open_kernel(unsigned blocks) {
+  const std::string bounds = joined(reduction_threads, blocks == 0 ? "" : joined(", ", blocks));
+  s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", bounds, ") ", kernel_name,
                  "(const __grid_constant__ arguments g)"));
 }
 
@@ -171,31 +198,43 @@ void reduction_source::write_bases() {
   }
 }
 
-void reduction_source::write_loads(unsigned n, unsigned step) {
+void reduction_source::write_loads(const value_positions& p) {
   for (std::size_t i = 0; i != e_.operands.size(); ++i)
-    s_.line(memory_type(e_.operands[i].type), " v", i, "[", n, "];");
+    s_.line(memory_type(e_.operands[i].type), " v", i, "[", p.n, "];");
   for (std::size_t d = 0; d != e_.rank; ++d)
-    if (r_.is_reduced[d]) s_.line("index z", d, "[", n, "];");
+    if (r_.is_reduced[d]) s_.line("index z", d, "[", p.n, "];");
   s_.line("#pragma unroll");
-  s_.open(joined("for (int u = 0; u < ", n, "; ++u)"));
-  s_.line("const index i = here + u * ", step, "u;");
+  const unsigned at_once = p.are_vectors ? p.lanes : 1;
+  s_.open(joined("for (int u = 0; u < ", p.n, "; u += ", at_once, ")"));
+  s_.line("const index i = here + ", position(p), ";");
   s_.line("if (i >= last) continue;");
   split(true, "i");
-  for (std::size_t d = 0; d != e_.rank; ++d)
-    if (r_.is_reduced[d]) s_.line("z", d, "[u] = x", d, ";");
+  for (unsigned lane = 0; lane != at_once; ++lane)
+    for (std::size_t d = 0; d != e_.rank; ++d)
+      if (r_.is_reduced[d]) s_.line("z", d, "[u + ", lane, "] = x", d, d == 0 ? joined(" + ", lane) : "", ";");
   for (std::size_t i = 0; i != e_.operands.size(); ++i) {
     std::string address = joined("b", i);
     for (std::size_t d = 0; d != e_.rank; ++d)
       if (r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
-    s_.line("v", i, "[u] = *(const ", memory_type(e_.operands[i].type), "*)(", address, ");");
+    const bool is_vector = at_once > 1 && e_.operands[i].stride_bytes[0] != 0;
+    const std::string type = is_vector ? joined("lanes<", memory_type(e_.operands[i].type), ", ", at_once, ">")
+                                       : std::string(memory_type(e_.operands[i].type));
+    s_.line("const ", type, " w", i, " = *(const ", type, "*)(", address, ");");
+    for (unsigned lane = 0; lane != at_once; ++lane)
+      s_.line("v", i, "[u + ", lane, "] = w", i, is_vector ? joined(".v[", lane, "]") : "", ";");
   }
   s_.close();
 }
 
-void reduction_source::open_values(unsigned n, unsigned step) {
+std::string reduction_source::position(const value_positions& p) {
+  if (p.lanes == 1) return joined("u * ", p.step, "u");
+  return joined("u / ", p.lanes, " * ", p.step, "u + u % ", p.lanes);
+}
+
+void reduction_source::open_values(const value_positions& p) {
   s_.line("#pragma unroll");
-  s_.open(joined("for (int u = 0; u < ", n, "; ++u)"));
-  s_.line("const index i = here + u * ", step, "u;");
+  s_.open(joined("for (int u = 0; u < ", p.n, "; ++u)"));
+  s_.line("const index i = here + ", position(p), ";");
   s_.line("if (i >= last) continue;");
   std::string call = "element(g";
   for (std::size_t i = 0; i != e_.operands.size(); ++i) call += joined(", v", i, "[u]");

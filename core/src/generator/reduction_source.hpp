@@ -33,9 +33,19 @@ struct reduction_numbers {
   std::size_t parts;    // of the values of a kept index
   std::size_t step;     // number of the launch
   std::size_t bins;     // of a count
-  std::size_t flags;    // of a scan: bytes of scratch memory before the sums
 };
 std::string reduction_arguments(const reduction_evaluation& r, const reduction_numbers& n);
+
+// Which values a thread loads at once: n of them, in groups of `lanes` successive ones. Groups begin at
+// `here + k * step`.
+struct value_positions {
+  unsigned n, step, lanes = 1;
+  bool are_vectors = false;  // a group is one load of every operand that does not repeat its elements; see can_load
+};
+// True if groups of `lanes` successive values along axis 0, which is reduced, can be loaded by one instruction.
+bool can_load(const reduction_evaluation& r, unsigned lanes);
+// Bytes of the largest operand's elements; 1 without operands.
+std::size_t widest_operand(const reduction_evaluation& r);
 
 // Writes a kernel. In its body, `index` is the type of indices, g the arguments.
 class reduction_source {
@@ -44,17 +54,18 @@ class reduction_source {
 
   // The functions and types of the program, then the opening of the kernel.
   void write_head(std::string_view more_functions);
-  void open_kernel();
+  // blocks: that a multiprocessor should have room for, or 0.
+  void open_kernel(unsigned blocks = 0);
   // Declares the indices x0, x1, ... as 0.
   void write_indices();
   // Splits `at` into the indices of the reduced or the kept axes.
   void split(bool of_reduced, const std::string& at);
   // Declares b0, b1, ..., where the operands of the kept index begin.
   void write_bases();
-  // Loads n values v0[], v1[], ... at position `here + u * step` along the reduced axes, where it is below `last`.
-  void write_loads(unsigned n, unsigned step);
-  // Opens the loop over what was loaded, with values y0, y1, ... and position i.
-  void open_values(unsigned n, unsigned step);
+  // Loads values v0[], v1[], ... along the reduced axes, where positions are below `last`.
+  void write_loads(const value_positions& p);
+  // Opens the loop over what was loaded, with number u, values y0, y1, ... and position i.
+  void open_values(const value_positions& p);
   // Stores register r0 of type `from` at the kept index, and at the reduced one if `at` is not empty.
   void write_store(std::size_t k, scalar_type from, const std::string& at = "");
 
@@ -68,6 +79,8 @@ class reduction_source {
   std::vector<std::size_t> values() const;
   void write_arguments();
   void write_element();
+  // Of value u, after `here`.
+  static std::string position(const value_positions& p);
 
   const reduction_evaluation& r_;
   const detail::evaluation& e_;

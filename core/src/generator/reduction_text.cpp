@@ -67,23 +67,27 @@ class reduction_writer {
   void write_loop() {
     constexpr unsigned chains = reduction_plan::chains, length = reduction_plan::chain_length;
     source_.write_bases();
-    s_.line("const index share = (index)((g.reduced + g.parts - 1) / g.parts);");
+    const unsigned lanes = p_.lanes, step = p_.along * p_.loads;
+    s_.line("const index share = (index)((g.reduced + g.parts - 1) / g.parts + ", lanes - 1, ") / ", lanes, "u * ",
+            lanes, "u;");
     s_.line("const index begin = part * share;");
     s_.line("const index last = begin + share < (index)g.reduced ? begin + share : (index)g.reduced;");
-    s_.open(joined("for (index first = begin + along; first < last; first += ", p_.along * chains * length, "u)"));
+    s_.open(joined("for (index first = begin + along * ", lanes,
+                   "u; first < last; first += ", p_.along * chains * length, "u)"));
     for (const cell_writer& c : cells_) {
       s_.line(c.name(), " some_", c.name(), "[", chains, "];");
       s_.line("#pragma unroll");
       s_.line("for (int u = 0; u < ", chains, "; ++u) some_", c.name(), "[u] = none_of_", c.name(), "();");
     }
     s_.line("#pragma unroll 1");
-    s_.open(joined("for (unsigned step = 0; step < ", length, "; ++step)"));
-    s_.line("const index here = first + step * ", p_.along * chains, "u;");
+    s_.open(joined("for (unsigned step = 0; step < ", chains * length / p_.loads, "; ++step)"));
+    s_.line("const index here = first + step * ", step, "u;");
     s_.line("if (here >= last) break;");
-    source_.write_loads(chains, p_.along);
-    source_.open_values(chains, p_.along);
+    source_.write_loads(p_.positions());
+    source_.open_values(p_.positions());
     for (std::size_t k = 0; k != results(); ++k)
-      s_.line("add_to_", cells_[k].name(), "(some_", cells_[k].name(), "[u], y", k, ", (long long)i, step);");
+      s_.line("add_to_", cells_[k].name(), "(some_", cells_[k].name(), "[u % ", chains, "], y", k,
+              ", (long long)i, step * ", p_.loads / chains, " + u / ", chains, ");");
     s_.close();
     s_.close();
     for (const cell_writer& c : cells_) {

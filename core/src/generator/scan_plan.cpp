@@ -8,7 +8,7 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-constexpr std::size_t thread_bytes = 64;  // of the values of a thread
+constexpr std::size_t thread_bytes = 128;  // of the values of a thread
 constexpr unsigned warp = 32;
 
 // The least power of two that is at least n, but at most `most`.
@@ -25,7 +25,7 @@ scan_plan::scan_plan(const reduction_evaluation& r) {
   is_wide = needs_wide_indices(r);
   std::size_t value_bytes = 1;
   for (const reduction_output& o : r.results) value_bytes = std::max(value_bytes, size_of(r.input.code[o.value].type));
-  const auto most_items = static_cast<unsigned>(std::min<std::size_t>(16, thread_bytes / value_bytes));
+  const auto most_items = static_cast<unsigned>(std::min<std::size_t>(32, thread_bytes / value_bytes));
   if (is_run) lanes = power_for(reduced, warp);
   items = power_for(parts_of(reduced, lanes), most_items);
   groups = power_for(parts_of(reduced, std::size_t{lanes} * items), reduction_threads / lanes);
@@ -34,8 +34,9 @@ scan_plan::scan_plan(const reduction_evaluation& r) {
   kept = reduction_threads / (groups * lanes);
   tiles = parts_of(reduced, tile());
   if (tiles == 1) return;
-  cleared_bytes = (strips() * sums() * sizeof(unsigned) + 255) / 256 * 256;
-  scratch_bytes = cleared_bytes + r.results.size() * outputs * sums() * cell_bytes;
+  for (const reduction_output& o : r.results)
+    scratch_bytes += outputs * sums() * packet_bytes(carried_as(o.what, r.input.code[o.value].type));
+  cleared_bytes = scratch_bytes;
 }
 
 std::size_t scan_plan::sums() const {

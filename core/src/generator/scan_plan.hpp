@@ -14,14 +14,15 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 // Where a line has several tiles, all of them run at once. A tile publishes its sum. Its line's sum before it is the sum
 // of the tiles before it in its group of 32, of the groups before that in their group of 32, and of the line before
 // those, which the last tile of 1024 publishes. A tile waits for earlier blocks only. Blocks start in the order of their
-// numbers, as CUB's scan relies on, too. All sums are added in an order that the plan alone determines, unlike those of
+// numbers, and a sum and its flag are one access of 16 bytes, as CUB's scan relies on, too. All sums are added in an order that the plan alone determines, unlike those of
 // decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back").
 struct scan_plan {
-  static constexpr std::size_t cell_bytes = 16;  // of a sum, at most
   static constexpr std::size_t group_tiles = 32;
 
   // Requires reduction_kind::scan.
   explicit scan_plan(const reduction_evaluation& r);
+  // Bytes of a sum with flags: for each 8 bytes, a flag of as many.
+  static constexpr std::size_t packet_bytes(scalar_type t) { return (size_of(t) + 7) / 8 * 16; }
 
   bool is_run = true;                                   // values of one line are neighbors in memory
   bool is_wide = false;                                 // indices need 64 bits
@@ -38,7 +39,7 @@ struct scan_plan {
 
   std::size_t launches() const { return 1; }
   std::size_t blocks(std::size_t) const { return strips() * tiles; }
-  reduction_numbers numbers(std::size_t) const { return {outputs, reduced, tiles, 0, 0, cleared_bytes}; }
+  reduction_numbers numbers(std::size_t) const { return {outputs, reduced, tiles, 0, 0}; }
   // What the source depends on, besides the program.
   std::string shape() const;
 };

@@ -13,16 +13,17 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-// Exchange between the lanes of a warp, and between blocks: by words, since cells have any type.
-constexpr std::string_view exchange_functions = R"(template <class T>
+// Exchange between the lanes of a warp by words, since cells have any type. Between blocks each 8 bytes of a cell travel
+// with a flag: memory that is cleared before has none.
+constexpr std::string_view exchange_functions = R"(template <class T, class Word>
 union words {
   T v;
-  unsigned w[(sizeof(T) + 3) / 4];
-  __device__ words() {}
+  Word w[(sizeof(T) + sizeof(Word) - 1) / sizeof(Word)];
+  __device__ words() : w() {}
 };
 template <class T>
 __device__ inline T of_lane_before(T v, unsigned by, unsigned lanes) {
-  words<T> x;
+  words<T, unsigned> x;
   x.v = v;
 #pragma unroll
   for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = __shfl_up_sync(0xffffffffu, x.w[k], by, lanes);
@@ -30,27 +31,49 @@ __device__ inline T of_lane_before(T v, unsigned by, unsigned lanes) {
 }
 template <class T>
 __device__ inline T of_lane_across(T v, unsigned mask) {
-  words<T> x;
+  words<T, unsigned> x;
   x.v = v;
 #pragma unroll
   for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = __shfl_xor_sync(0xffffffffu, x.w[k], mask);
   return x.v;
 }
 template <class T>
-__device__ inline T of_other_block(const T* p) {
-  words<T> x;
+struct packet {
+  static constexpr unsigned parts = (sizeof(T) + 7) / 8;
+  unsigned long long part[parts], flag[parts];
+  __device__ inline void read(const packet* from) {
 #pragma unroll
-  for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = ((const volatile unsigned*)p)[k];
-  return x.v;
-}
-__device__ inline void publish(unsigned* flag) {
-  __threadfence();
-  __syncwarp();
-  if (threadIdx.x == 0) *(volatile unsigned*)flag = 1;
-}
-__device__ inline void wait_for(const unsigned* flag) {
-  while (*(const volatile unsigned*)flag == 0) {}
-}
+    for (unsigned k = 0; k < parts; ++k)
+      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(part[k]), "=l"(flag[k])
+                   : "l"((const unsigned long long*)from + 2 * k)
+                   : "memory");
+  }
+  __device__ inline bool is_complete() const {
+    bool all = true;
+#pragma unroll
+    for (unsigned k = 0; k < parts; ++k) all = all && flag[k] != 0;
+    return all;
+  }
+  // After read().
+  __device__ inline T wait(const packet* from) {
+    while (!is_complete()) read(from);
+    words<T, unsigned long long> x;
+#pragma unroll
+    for (unsigned k = 0; k < parts; ++k) x.w[k] = part[k];
+    return x.v;
+  }
+  __device__ static inline void publish(packet* to, T v) {
+    words<T, unsigned long long> x;
+    x.v = v;
+#pragma unroll
+    for (unsigned k = 0; k < parts; ++k)
+      asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"
+                   :
+                   : "l"((unsigned long long*)to + 2 * k), "l"(x.w[k]), "l"(1ull)
+                   : "memory");
+  }
+};
 )";
 
 class scan_writer {
@@ -63,7 +86,7 @@ class scan_writer {
     source_.write_head(cell_functions());
     s_.add(exchange_functions);
     for (const cell_writer& c : cells_) c.write(s_);
-    source_.open_kernel();
+    source_.open_kernel(p_.is_run ? 3 : 2);  // enough loads are under way
     write_tile();
     for (std::size_t k = 0; k != results(); ++k) write_sums(k);
     if (p_.tiles > 1) write_sums_before();
@@ -111,8 +134,8 @@ class scan_writer {
     s_.open("if (is_live)");
     source_.split(false, "output");
     source_.write_bases();
-    source_.write_loads(p_.items, lanes);
-    source_.open_values(p_.items, lanes);
+    source_.write_loads({p_.items, lanes});
+    source_.open_values({p_.items, lanes});
     for (std::size_t k = 0; k != results(); ++k) s_.line("all_y", k, "[u] = y", k, ";");
     s_.close();
     s_.close();
@@ -185,7 +208,8 @@ class scan_writer {
     return widened(k, value);
   }
 
-  // The sums of the line before this tile, by the first warp: line_cellK.
+  // The sums of the line before this tile, by the first warp. In runs it has one line, and each lane reads one sum of
+  // another tile; in columns each lane has a line.
   void write_sums_before() {
     constexpr std::size_t group = scan_plan::group_tiles;
     for (const cell_writer& c : cells_)
@@ -193,79 +217,79 @@ class scan_writer {
     s_.open("if (threadIdx.x < 32)");
     s_.line("const bool is_owner = is_live && threadIdx.x < ", p_.kept, "u;");
     s_.line("const unsigned long long tiles = g.parts, groups = (tiles + ", group - 1, ") / ", group, ";");
-    s_.line("const unsigned long long own_group = tile / ", group, ", own_line = tile / ", group * group, ";");
-    s_.line("unsigned* const flags = (unsigned*)g.scratch;");
-    s_.line("unsigned* const group_flags = flags + tiles * strips;");
-    s_.line("unsigned* const line_flags = group_flags + groups * strips;");
     s_.line("const unsigned long long sums = tiles + groups + (tiles + ", group * group - 1, ") / ", group * group,
             " + 1;");
+    s_.line("const unsigned long long own_group = tile / ", group, ", own_line = tile / ", group * group, ";");
+    s_.line("const unsigned of_tiles = tile % ", group, ", of_groups = own_group % ", group, ";");
+    std::size_t offset = 0;
     for (std::size_t k = 0; k != results(); ++k) {
       const std::string& c = cell(k);
-      s_.line(c, "* const sums_", c, " = (", c, "*)(g.scratch + g.flags + ", k, " * g.outputs * sums * ",
-              scan_plan::cell_bytes, ") + output;");
-      s_.line("if (is_owner) sums_", c, "[tile * g.outputs] = tile_", c, ";");
-      s_.line(c, " in_group_", c, " = none_of_", c, "(), in_line_", c, " = none_of_", c, "(), line_", c, " = ",
-              initial(k), ";");
+      s_.line("packet<", c, ">* const sums_", c, " = (packet<", c, ">*)(g.scratch + ", offset,
+              " * g.outputs * sums) + output;");
+      s_.line("if (is_owner) packet<", c, ">::publish(sums_", c, " + tile * g.outputs, tile_", c, ");");
+      offset += scan_plan::packet_bytes(carried(k));
     }
-    s_.line("publish(flags + tile * strips + strip);");
-    write_gathering("flags", "0", joined("own_group * ", group), "tile", "in_group_");
-    s_.open(joined("if (tile % ", group, " == ", group - 1, ")"));
-    for (const cell_writer& c : cells_) {
-      s_.line(c.name(), " sum_", c.name(), " = in_group_", c.name(), ";");
-      s_.line("join_", c.name(), "(sum_", c.name(), ", tile_", c.name(), ");");
-      s_.line("if (is_owner) sums_", c.name(), "[(tiles + own_group) * g.outputs] = sum_", c.name(), ";");
-    }
-    s_.line("publish(group_flags + own_group * strips + strip);");
-    s_.close();
-    write_gathering("group_flags", "tiles", joined("own_line * ", group), "own_group", "in_line_");
-    s_.open("if (own_line > 0)");
-    s_.line("if (threadIdx.x == 0) wait_for(line_flags + own_line * strips + strip);");
-    s_.line("__threadfence();");
-    s_.line("__syncwarp();");
-    for (const cell_writer& c : cells_)
-      s_.line("if (is_live) line_", c.name(), " = of_other_block(sums_", c.name(),
-              " + (tiles + groups + own_line) * g.outputs);");
-    s_.close();
-    for (const cell_writer& c : cells_) {
-      s_.line("join_", c.name(), "(line_", c.name(), ", in_line_", c.name(), ");");
-      s_.line("join_", c.name(), "(line_", c.name(), ", in_group_", c.name(), ");");
-      s_.line("if (threadIdx.x < ", p_.kept, "u) ((", c.name(), "*)line_of_", c.name(), ")[threadIdx.x] = line_",
-              c.name(), ";");
-    }
-    s_.open(joined("if (tile % ", group * group, " == ", group * group - 1, ")"));
-    for (const cell_writer& c : cells_) {
-      s_.line("join_", c.name(), "(line_", c.name(), ", tile_", c.name(), ");");
-      s_.line("if (is_owner) sums_", c.name(), "[(tiles + groups + own_line + 1) * g.outputs] = line_", c.name(), ";");
-    }
-    s_.line("publish(line_flags + (own_line + 1) * strips + strip);");
-    s_.close();
+    for (std::size_t k = 0; k != results(); ++k) write_sums_before_in(k);
     s_.close();
     s_.line("__syncthreads();");
   }
 
-  // Adds the sums of [begin, end), which are at most 32, once they are published. In runs each lane reads one of them.
-  void write_gathering(const char* flags, const char* sums_begin, const std::string& begin, const char* end,
-                       const char* name) {
+  void write_sums_before_in(std::size_t k) {
+    constexpr std::size_t group = scan_plan::group_tiles;
+    const std::string& c = cell(k);
     s_.open("");
-    s_.line("const unsigned long long begin = ", begin, ";");
-    s_.line("const unsigned count = (unsigned)(", end, " - begin);");
-    s_.line("if (threadIdx.x < count) wait_for(", flags, " + (begin + threadIdx.x) * strips + strip);");
-    s_.line("__threadfence();");
-    s_.line("__syncwarp();");
-    for (const cell_writer& c : cells_) {
-      s_.open("");
-      s_.line("const ", c.name(), "* const sums = sums_", c.name(), " + (", sums_begin, " + begin) * g.outputs;");
-      if (p_.is_run) {
-        s_.line("if (threadIdx.x < count) ", name, c.name(), " = of_other_block(sums + threadIdx.x * g.outputs);");
-        s_.line("#pragma unroll");
-        s_.line("for (unsigned mask = 16; mask > 0; mask /= 2) join_", c.name(), "(", name, c.name(),
-                ", of_lane_across(", name, c.name(), ", mask));");
-      } else {
-        s_.line("#pragma unroll 8");
-        s_.line("for (unsigned i = 0; i < count; ++i) if (is_owner) join_", c.name(), "(", name, c.name(),
-                ", of_other_block(sums + i * g.outputs));");
-      }
-      s_.close();
+    s_.line("packet<", c, ">* const own = sums_", c, ";");
+    s_.line("packet<", c, ">* const in_tiles = own + (tile - of_tiles) * g.outputs;");
+    s_.line("packet<", c, ">* const in_groups = own + (tiles + own_group - of_groups) * g.outputs;");
+    s_.line("packet<", c, ">* const in_line = own + (tiles + groups + own_line) * g.outputs;");
+    s_.line("const ", c, " total = tile_", c, ";");
+    s_.line("packet<", c, "> of_line;");
+    s_.line("if (own_line > 0 && is_live) of_line.read(in_line);");
+    if (p_.is_run) {
+      s_.line("const unsigned long long from = threadIdx.x * g.outputs;");
+      s_.line("packet<", c, "> of_tile, of_group;");
+      s_.line("if (threadIdx.x < of_tiles) of_tile.read(in_tiles + from);");
+      s_.line("if (threadIdx.x < of_groups) of_group.read(in_groups + from);");
+    }
+    write_gathering(c, "tile");
+    s_.open(joined("if (of_tiles == ", group - 1, " && is_owner)"));
+    s_.line(c, " sum = all_of_tiles;");
+    s_.line("join_", c, "(sum, total);");
+    s_.line("packet<", c, ">::publish(own + (tiles + own_group) * g.outputs, sum);");
+    s_.close();
+    write_gathering(c, "group");
+    s_.line(c, " line = ", initial(k), ";");
+    s_.line("if (own_line > 0 && is_live) line = of_line.wait(in_line);");
+    s_.line("join_", c, "(line, all_of_groups);");
+    s_.line("join_", c, "(line, all_of_tiles);");
+    s_.line("if (threadIdx.x < ", p_.kept, "u) ((", c, "*)line_of_", c, ")[threadIdx.x] = line;");
+    s_.line("join_", c, "(line, total);");
+    s_.line("if (tile % ", group * group, " == ", group * group - 1, " && is_owner) packet<", c,
+            ">::publish(in_line + g.outputs, line);");
+    s_.close();
+  }
+
+  // Declares all_of_tiles, or all_of_groups: the sum of those before this one in the group, once they are published.
+  void write_gathering(const std::string& c, const std::string& of) {
+    const std::string all = "all_of_" + of + "s", count = "of_" + of + "s", from = "in_" + of + "s";
+    s_.line(c, " ", all, " = none_of_", c, "();");
+    if (p_.is_run) {
+      s_.line("if (threadIdx.x < ", count, ") ", all, " = of_", of, ".wait(", from, " + from);");
+      s_.line("#pragma unroll");
+      s_.line("for (unsigned mask = 16; mask > 0; mask /= 2) join_", c, "(", all, ", of_lane_across(", all,
+              ", mask));");
+      return;
+    }
+    constexpr unsigned at_once = 4;
+    s_.open(joined("for (unsigned i = 0; is_owner && i < ", count, "; i += ", at_once, ")"));
+    s_.line("packet<", c, "> some[", at_once, "];");
+    for (const bool is_wait : {false, true}) {
+      s_.line("#pragma unroll");
+      s_.line("for (unsigned u = 0; u < ", at_once, "; ++u)");
+      const std::string address = joined(from, " + (i + u) * g.outputs");
+      s_.line("  if (i + u < ", count, ") ",
+              is_wait ? joined("join_", c, "(", all, ", some[u].wait(", address, "));")
+                      : joined("some[u].read(", address, ");"));
     }
     s_.close();
   }
