@@ -29,6 +29,7 @@
 #include "ferry/core/memory_snapshot.hpp"
 #include "ferry/core/memory_status.hpp"
 #include "ferry/core/memory_tag.hpp"
+#include "ferry/core/moving.hpp"
 #include "ferry/core/npy.hpp"
 #include "ferry/core/npy_map.hpp"
 #include "ferry/core/parallel_for.hpp"

@@ -131,7 +131,7 @@ class cuda_backend final : public detail::backend {
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
   void duplicate(void* p, std::size_t bytes);
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
-  void* finish_calls(int device, const evaluation& e, const generator::kernel_plan& p);
+  void* finish_needed(int device, const evaluation& e, const generator::kernel_plan& p);
   void interpret(native_stream s, int device, const evaluation& e, const generator::kernel_plan& p);
   void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
   void launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,

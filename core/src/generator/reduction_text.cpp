@@ -228,7 +228,7 @@ class reduction_writer {
   void write_element() {
     std::string parameters = "const arguments& g";
     for (std::size_t i = 0; i != e_.operands.size(); ++i)
-      parameters += joined(", ", memory_type(e_.operands[i].type), " v", i);
+      parameters += joined(", ", operand_type(e_.operands[i]), " v", i);
     for (std::size_t d = 0; d != e_.rank; ++d) parameters += joined(", long long x", d);
     for (std::size_t k = 0; k != results(); ++k)
       parameters += joined(", ", register_type(e_.code[r_.results[k].value].type), "& y", k);
@@ -309,7 +309,7 @@ class reduction_writer {
     s_.line("const index here = first + step * ", p_.along * chains, "u;");
     s_.line("if (here >= last) break;");
     for (std::size_t i = 0; i != e_.operands.size(); ++i)
-      s_.line(memory_type(e_.operands[i].type), " v", i, "[", chains, "];");
+      s_.line(operand_type(e_.operands[i]), " v", i, "[", chains, "];");
     for (std::size_t d = 0; d != e_.rank; ++d)
       if (r_.is_reduced[d]) s_.line("index z", d, "[", chains, "];");
     s_.line("#pragma unroll");
@@ -323,7 +323,10 @@ class reduction_writer {
       std::string address = joined("b", i);
       for (std::size_t d = 0; d != e_.rank; ++d)
         if (r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
-      s_.line("v", i, "[u] = *(const ", memory_type(e_.operands[i].type), "*)(", address, ");");
+      if (e_.operands[i].is_gathered)
+        s_.line("v", i, "[u] = ", address, ";");
+      else
+        s_.line("v", i, "[u] = *(const ", memory_type(e_.operands[i].type), "*)(", address, ");");
     }
     s_.close();
     s_.line("#pragma unroll");
