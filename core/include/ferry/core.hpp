@@ -40,6 +40,7 @@
 #include "ferry/core/route.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/core/scalar.hpp"
+#include "ferry/core/scatter.hpp"
 #include "ferry/core/share.hpp"
 #include "ferry/core/soa.hpp"
 #include "ferry/core/sort.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu_scatter.hpp"
 #include "backend/cpu_strided.hpp"
 #include "cpu_sorting/sort_on_cpu.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
@@ -251,6 +252,18 @@ void machine::reduce(native_stream s, int, const reduction_evaluation& what, std
 
 void machine::sort(native_stream s, int, const sorting_task& what, std::span<const kernel_use> uses) {
   launch(s, {"sort", uses, [what](const relocation& move) { sort_on_cpu(what.moved(move)); }});
+}
+
+void machine::scatter(native_stream s, int, const scatter_task& what, std::span<const kernel_use> uses) {
+  const auto written = std::find_if(uses.begin(), uses.end(), [](const kernel_use& u) { return u.writes; });
+  const array_label name = written == uses.end() ? array_label() : written->array;
+  launch(s, {"scatter", uses, [what, name](const relocation& move) {
+               try {
+                 scatter_on_cpu(what.moved(move));
+               } catch (const invalid_argument& error) {
+                 throw invalid_argument(quoted_name(name.text()) + ": " + plain_what(error));
+               }
+             }});
 }
 
 void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) {

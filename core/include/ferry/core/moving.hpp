@@ -1,9 +1,10 @@
 /// @file
-/// Moving elements: gathers at computed indices, scatters, and arrays that are put together, shifted and padded.
+/// Moving elements: gathers at computed indices, and arrays that are put together, shifted and padded.
 #pragma once
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -42,7 +43,7 @@ enum class mesh_order : std::uint8_t { xy, ij };
 /// @return expression of the elements' type, of the rank of a - 1 + that of the indices
 /// @throws invalid_argument if there is no such axis, or if elements are to be taken from an axis of extent 0
 template <class A, class I>
-requires(detail::moved_array<A>&& detail::index_operand<I>) auto take(A&& a, I&& indices, int axis) {
+requires(detail::moved_array<A>&& detail::index_operand<I>) auto take(A&& a, I&& indices, int axis = 0) {
   using namespace detail;
   constexpr operand_kind from = kind_of_operand<A>, at = kind_of_operand<I>;
   need_indices<I>(), need_element_type<A>();
@@ -52,13 +53,6 @@ requires(detail::moved_array<A>&& detail::index_operand<I>) auto take(A&& a, I&&
   return make_expression<from.type, from.rank - 1 + at.rank>(
       take_program(array_elements_of(a), dimension, program_of(std::forward<I>(indices))));
 }
-/// The elements of an array of one dimension at indices; see above.
-template <class A, class I>
-requires(detail::moved_array<A>&& detail::index_operand<I>) auto take(A&& a, I&& indices) {
-  static_assert(detail::kind_of_operand<A>.rank == 1, "take(a, indices): `a` has one dimension; else name the axis");
-  return take(std::forward<A>(a), std::forward<I>(indices), 0);
-}
-
 /// The elements at one index for each dimension, as an expression: NumPy's a[i, j]. The shapes of the indices
 /// broadcast, and are the shape of the result. Indices outside are treated as by take().
 /// @param a array or view
