@@ -41,6 +41,10 @@ void backend::sort(native_stream, int, const sorting_task&, std::span<const kern
                       "': copy them to the CPU by ferry::to_vector, or use simulated devices (FERRY_BACKEND=sim)");
 }
 
+void backend::scatter(native_stream, int, const scatter_task&, std::span<const kernel_use>) {
+  throw not_supported("elements cannot be scattered by the backend '" + std::string(name()) + "'");
+}
+
 std::size_t backend::sorting_scratch(int, const sorting_task&) { return 0; }
 
 std::string backend::explain_evaluation(int, const evaluation&) { return {}; }

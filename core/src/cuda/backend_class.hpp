@@ -1,5 +1,5 @@
 // The class behind make_backend(). Its backend calls are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
-// launch.cpp, evaluate.cpp, reduce.cpp, sort.cpp, capture.cpp.
+// launch.cpp, evaluate.cpp, reduce.cpp, sort.cpp, scatter.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -104,6 +104,7 @@ class cuda_backend final : public detail::backend {
   void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
   std::size_t scratch_bytes(const reduction_evaluation& what) override;
   void sort(native_stream s, int device, const sorting_task& what, std::span<const kernel_use> uses) override;
+  void scatter(native_stream s, int device, const scatter_task& what, std::span<const kernel_use> uses) override;
   std::size_t sorting_scratch(int device, const sorting_task& what) override;
   bool prepare_evaluation(int device, const evaluation& what) override;
   std::string explain_evaluation(int device, const evaluation& what) override;
@@ -131,7 +132,7 @@ class cuda_backend final : public detail::backend {
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
   void duplicate(void* p, std::size_t bytes);
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
-  void* finish_calls(int device, const evaluation& e, const generator::kernel_plan& p);
+  void* finish_needed(int device, const evaluation& e, const generator::kernel_plan& p);
   void interpret(native_stream s, int device, const evaluation& e, const generator::kernel_plan& p);
   void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
   void launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,

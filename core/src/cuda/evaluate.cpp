@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::string_view evaluating = "evaluation of an expression";
 
+// Requires needs_compiled_kernel(e).
+std::string what_needs_a_kernel(const evaluation& e) {
+  const std::string places = generator::places_of_functions(e);
+  return places.empty() ? " that gathers elements" : " that calls " + places;
+}
+
 }  // namespace
 
 void cuda_backend::launch_function(cudaStream_t s, void* function, std::size_t blocks, unsigned threads,
@@ -53,11 +59,11 @@ void cuda_backend::interpret(native_stream stream, int device, const evaluation&
                       "first (fr::evaluate)");
 }
 
-// The interpreter kernel cannot run functions of the program: such an evaluation waits for its kernel.
-void* cuda_backend::finish_calls(int device, const evaluation& e, const generator::kernel_plan& p) {
+// The interpreter kernel neither calls functions of the program nor gathers: such an evaluation waits for its kernel.
+void* cuda_backend::finish_needed(int device, const evaluation& e, const generator::kernel_plan& p) {
   if (void* const function = kernels_->finish(device, e, p)) return function;
-  throw not_supported(std::string(evaluating) + " that calls " + generator::places_of_functions(e) +
-                      ": its kernel cannot be compiled, and only compiled kernels call functions: " +
+  throw not_supported(std::string(evaluating) + what_needs_a_kernel(e) +
+                      ": its kernel cannot be compiled, and only compiled kernels do that: " +
                       kernels_->why_not(device, p.shape()));
 }
 
@@ -70,12 +76,12 @@ void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, st
     return launch_generated(stream, known->function, e, known->plan);
   const generator::kernel_plan plan(e);
   void* function = kernels_->find(device, plan.shape());
-  if (!function && !e.calls.empty()) [[unlikely]] {
+  if (!function && needs_compiled_kernel(e)) [[unlikely]] {
     if (is_capturing(s))
-      throw not_supported(std::string(evaluating) + " that calls " + generator::places_of_functions(e) +
+      throw not_supported(std::string(evaluating) + what_needs_a_kernel(e) +
                           ": its kernel is not compiled, and captures compile nothing: precompile it before the "
                           "capture (fr::precompile), or evaluate it once");
-    function = finish_calls(device, e, plan);
+    function = finish_needed(device, e, plan);
   }
   if (!function) [[unlikely]]
     if (!is_capturing(s)) function = kernels_->request(device, e, plan);
@@ -91,7 +97,7 @@ void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, st
 
 bool cuda_backend::prepare_evaluation(int device, const evaluation& e) {
   const generator::kernel_plan plan(e);
-  return (e.calls.empty() ? kernels_->finish(device, e, plan) : finish_calls(device, e, plan)) != nullptr;
+  return (needs_compiled_kernel(e) ? finish_needed(device, e, plan) : kernels_->finish(device, e, plan)) != nullptr;
 }
 
 std::string cuda_backend::explain_evaluation(int device, const evaluation& e) {

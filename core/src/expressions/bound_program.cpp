@@ -32,7 +32,7 @@ bool may_overlap(const program_operand& a, byte_range in_a, const program_operan
 }
 
 bool are_same_elements(const program_operand& destination, const program_operand& operand) {
-  if (destination.data != operand.data || destination.type != operand.type) return false;
+  if (destination.data != operand.data || destination.type != operand.type || operand.is_gathered()) return false;
   for (std::size_t d = 0; d != destination.shape.rank; ++d)
     if (destination.shape.extent[d] != 1 && destination.stride_bytes[d] != operand.stride_bytes[d]) return false;
   return true;
@@ -88,6 +88,8 @@ std::uint8_t bound_program::keep(const expression_program& p, std::uint8_t value
     const program_operand& o = p.operands[original];
     evaluation_operand& operand = operands_.emplace_back();
     operand.data = const_cast<std::byte*>(o.data), operand.stride_bytes = o.stride_bytes, operand.type = o.type;
+  } else if (i.what == operation::gather) {
+    i.b = keep_gathered(p, i.b);
   } else if (i.what == operation::constant) {
     std::uint8_t& at = to.constant[i.a];
     if (at == none) {
@@ -98,6 +100,16 @@ std::uint8_t bound_program::keep(const expression_program& p, std::uint8_t value
   }
   code_.emplace_back(i);
   return to.value[value] = static_cast<std::uint8_t>(code_.size() - 1);
+}
+
+// Several instructions may read one operand.
+std::uint8_t bound_program::keep_gathered(const expression_program& p, std::uint8_t original) {
+  const auto known = std::find(used_.begin(), used_.begin() + used_count_, original);
+  if (known != used_.begin() + used_count_) return static_cast<std::uint8_t>(known - used_.begin());
+  used_[used_count_++] = original;
+  const program_operand& o = p.operands[original];
+  operands_.push_back({const_cast<std::byte*>(o.data), o.mapped_strides(), o.type, true});
+  return static_cast<std::uint8_t>(used_count_ - 1);
 }
 
 // Afterwards an index instruction has the axis of the program's shape.

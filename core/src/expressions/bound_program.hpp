@@ -35,6 +35,7 @@ class bound_program {
   };
   void keep_needed(const expression_program& p, std::span<const bound_output> outputs, bool use_masks);
   std::uint8_t keep(const expression_program& p, std::uint8_t value, needed_numbers& to);
+  std::uint8_t keep_gathered(const expression_program& p, std::uint8_t original);
   void bind_indices(const program_shape& shape);
   void order_axes(const program_shape& shape, std::span<const bound_output> outputs);
   void join_axes();

@@ -74,7 +74,8 @@ std::uint64_t as_number(const instruction& i) {
 // The lowest number that an equal instruction can have: behind the values that it uses.
 std::size_t first_equal(const instruction& i) {
   const bool uses_values = is_listed(i.what) || i.what == operation::cast || i.what == operation::round_to_half ||
-                           i.what == operation::round_to_bfloat16;
+                           i.what == operation::round_to_bfloat16 || i.what == operation::bounded_offset;
+  if (i.what == operation::gather) return i.a + std::size_t{1};
   return uses_values ? std::max({i.a, i.b, i.c}) + std::size_t{1} : 0;
 }
 
@@ -109,6 +110,14 @@ byte_range program_operand::bytes() const {
     (reach < 0 ? low : high) += reach;
   }
   return {data + low, data + high};
+}
+
+std::array<std::ptrdiff_t, max_rank> program_operand::mapped_strides() const {
+  if (!is_gathered()) return stride_bytes;
+  std::array<std::ptrdiff_t, max_rank> mapped{};
+  for (std::size_t d = 0; d != shape.rank; ++d)
+    if (const std::uint32_t axis = axis_map >> (4 * d) & 15; axis != 0) mapped[axis - 1] = stride_bytes[d];
+  return mapped;
 }
 
 expression_program::expression_program() = default;
@@ -152,10 +161,24 @@ std::uint8_t expression_program::add(program_operand o) {
   return add_last_operand();
 }
 
-// Loads the last operand, which is removed if an earlier one has the same elements.
-std::uint8_t expression_program::add_last_operand() {
+std::uint8_t expression_program::add_gather(program_operand o, std::uint8_t offsets) {
+  operands.push_back(std::move(o));
+  const scalar_type type = operands[operands.size() - 1].type;
+  const std::size_t at = place_last_operand();
+  if (at + 1 < operands.size()) operands.pop_back();
+  return add({operation::gather, computed_as(type), type, offsets, static_cast<std::uint8_t>(at)});
+}
+
+// Number of the first operand that has the same elements as the last one.
+std::size_t expression_program::place_last_operand() {
   std::size_t at = 0;
   while (!operands[at].is_same(operands[operands.size() - 1])) ++at;
+  return at;
+}
+
+// Loads the last operand, which is removed if an earlier one has the same elements.
+std::uint8_t expression_program::add_last_operand() {
+  const std::size_t at = place_last_operand();
   const scalar_type type = operands[at].type;
   const instruction load{operation::load, computed_as(type), type, static_cast<std::uint8_t>(at)};
   if (at + 1 == operands.size()) return add_new(load);
@@ -184,6 +207,8 @@ std::uint8_t expression_program::append_each(Program& other) {
         continue;
       }
       case operation::index: break;
+      case operation::gather: here[k] = add_gather(other.operands[i.b], here[i.a]); continue;
+      case operation::bounded_offset: i.b = here[i.b], i.c = here[i.c]; [[fallthrough]];
       default: i.a = here[i.a];
     }
     if (is_listed(i.what)) {

@@ -103,6 +103,13 @@ class writer {
         const function_call& c = p_.calls[i.a];
         return call(c.function->name, {c.value.data(), c.function->parameters});
       }
+      case operation::gather:
+        array(p_.operands[i.b]);
+        text += "[";
+        write(i.a, 0);
+        text += "]";
+        return;
+      case operation::bounded_offset: return write(i.a, least);
       case operation::cast: return call("cast<" + std::string(name_of(i.type)) + ">", {&i.a, 1});
       case operation::round_to_half: return call("cast<half>", {&i.a, 1});
       case operation::round_to_bfloat16: return call("cast<bfloat16>", {&i.a, 1});

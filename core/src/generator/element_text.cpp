@@ -10,10 +10,14 @@ bool uses_index(const evaluation& e, std::size_t axis) {
   return false;
 }
 
+std::string operand_type(const evaluation_operand& o) {
+  return o.is_gathered ? "const char*" : std::string(memory_type(o.type));
+}
+
 void write_element(source_builder& s, const evaluation& e) {
   std::string parameters = "const arguments& g";
   for (std::size_t i = 0; i < e.operands.size(); ++i)
-    parameters += joined(", ", memory_type(e.operands[i].type), " v", i);
+    parameters += joined(", ", operand_type(e.operands[i]), " v", i);
   for (std::size_t d = 0; d < max_rank; ++d)
     if (uses_index(e, d)) parameters += joined(", long long x", d);
   for (std::size_t i = 0; i < e.outputs.size(); ++i) {
@@ -37,6 +41,8 @@ std::string expression_text(const evaluation& e, std::size_t k, int depth) {
   if (i.what == operation::load) return joined("v", i.a);
   if (i.what == operation::constant) return joined("c", i.a);
   if (i.what == operation::index) return joined("index(", i.a, ")");
+  if (i.what == operation::gather) return joined("v", i.b, "[", of(i.a), "]");
+  if (i.what == operation::bounded_offset) return joined("offset(", of(i.a), ", ", of(i.b), ", ", of(i.c), ")");
   if (i.what == operation::cast) return joined(name_of(i.type), "(", of(i.a), ")");
   if (i.what == operation::round_to_half) return joined("half(", of(i.a), ")");
   if (i.what == operation::round_to_bfloat16) return joined("bfloat16(", of(i.a), ")");

@@ -14,6 +14,8 @@ std::string joined(const Parts&... parts) {
   return std::move(source_builder().add(parts...).text());
 }
 
+// Type of the parameter of an operand: its element, or of a gathered one the address for the index.
+std::string operand_type(const evaluation_operand& o);
 inline bool has_mask(const evaluation_output& o) { return o.mask != evaluation_output::no_mask; }
 // True if an instruction needs the index along an axis.
 bool uses_index(const evaluation& e, std::size_t axis);

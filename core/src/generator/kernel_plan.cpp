@@ -47,7 +47,8 @@ void kernel_plan::classify(const evaluation& e) {
     const auto size = static_cast<std::ptrdiff_t>(size_of(o.type));
     const std::ptrdiff_t stride = o.stride_bytes[0];
     const bool is_output = i >= operands_;
-    classes_[i] = stride == size || extent[0] == 1 ? access_class::contiguous
+    classes_[i] = o.is_gathered                    ? access_class::gathered
+                  : stride == size || extent[0] == 1 ? access_class::contiguous
                   : stride == 0 && !is_output      ? access_class::broadcast
                                                    : access_class::strided;
   });
@@ -128,6 +129,7 @@ void kernel_plan::choose_width(const evaluation& e) {
   for (std::size_t d = 0; d < rank; ++d) is_wide = is_wide || extent[d] + tile >= narrow_limit;
   for_each_access(e, [&](std::size_t, const evaluation_operand& o) {
     for (std::size_t d = 0; d < rank; ++d) is_wide = is_wide || !fits_narrow(o.stride_bytes[d]);
+    if (o.is_gathered) is_wide = is_wide || !fits_narrow(o.stride_bytes[0] * lanes);
   });
 }
 

@@ -14,7 +14,8 @@ enum class access_class : std::uint8_t {
   broadcast,   // stride 0
   contiguous,  // stride of one element
   strided,     // any other stride
-  transposed   // strided, and contiguous along the plan's tile_axis: loaded through a tile in shared memory
+  transposed,  // strided, and contiguous along the plan's tile_axis: loaded through a tile in shared memory
+  gathered     // read at offsets from its address for the index
 };
 
 // Every thread computes `unroll` vectors of `lanes` elements along axis 0, or elements of a tile. Only the plan, not
@@ -49,7 +50,7 @@ struct kernel_plan {
   }
   // True if the source uses the stride of such an access along axis d.
   static bool needs_stride(access_class c, std::size_t d) {
-    return d != 0 || c == access_class::strided || c == access_class::transposed;
+    return d != 0 || (c != access_class::broadcast && c != access_class::contiguous);
   }
 
  private:

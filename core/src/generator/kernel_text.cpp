@@ -1,5 +1,6 @@
 #include "generator/kernel_text.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -42,6 +43,10 @@ class kernel_writer {
   access_class class_of(std::size_t i) const { return p_.of_operand(i); }
   std::string_view type_of(std::size_t i) const { return memory_type(e_.operands[i].type); }
   std::string_view output_type(std::size_t i) const { return memory_type(e_.outputs[i].to.type); }
+  bool gathers() const {
+    return std::any_of(e_.operands.begin(), e_.operands.end(),
+                       [](const evaluation_operand& o) { return o.is_gathered; });
+  }
   bool is_masked(std::size_t i) const { return has_mask(e_.outputs[i]); }
 
   void write_arguments_type() {
@@ -102,9 +107,12 @@ class kernel_writer {
   std::string address(bool is_output, std::size_t i, Index index, const std::string& inner) const {
     const access_class c = is_output ? p_.of_output(i) : class_of(i);
     std::string text = joined(is_output ? "g.q" : "g.p", i);
+    // The vectors of a row begin at every `lanes`-th element.
+    const bool is_row = c == access_class::gathered && p_.lanes > 1;
     for (std::size_t d = 0; d < p_.rank; ++d)
       if (kernel_plan::needs_stride(c, d))
-        text += joined(" + offset(", index(d), ", g.", is_output ? "t" : "s", i, "_", d, ")");
+        text += joined(" + offset(", index(d), ", g.", is_output ? "t" : "s", i, "_", d,
+                       d == 0 && is_row ? joined(" * ", p_.lanes) : "", ")");
     if (c == access_class::contiguous) text += " + " + inner;
     return text;
   }
@@ -144,8 +152,13 @@ class kernel_writer {
       if (is_masked(i)) s_.line("bool w", i, "[", lanes, "];");
     }
     open_loop("l", lanes);
+    if (is_partial && gathers()) s_.line("if (i0[u] * ", lanes, "ull + l >= g.n0) continue;");
+    const auto value = [&](std::size_t i) {
+      if (e_.operands[i].is_gathered && lanes > 1) return joined("v", i, "[u] + l * g.s", i, "_0");
+      return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : "");
+    };
     s_.line(element_call(
-        e_, [&](std::size_t i) { return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : ""); },
+        e_, value,
         [&](std::size_t d) { return d == 0 && lanes > 1 ? joined("i0[u] * ", lanes, "ull + l") : digit(d); },
         [](std::size_t i) { return joined("y", i, ".v[l]"); }, [](std::size_t i) { return joined("w", i, "[l]"); }));
     s_.close();
@@ -154,12 +167,13 @@ class kernel_writer {
   }
   template <class Index>
   std::string whole_load(std::size_t i, Index digit) const {
-    return joined("v", i, "[u] = *(const ", loaded_type(i), "*)(",
-                  address(false, i, digit, row_offset(e_.operands[i].type)), ");");
+    const std::string from = address(false, i, digit, row_offset(e_.operands[i].type));
+    if (e_.operands[i].is_gathered) return joined("v", i, "[u] = ", from, ";");
+    return joined("v", i, "[u] = *(const ", loaded_type(i), "*)(", from, ");");
   }
   bool is_vector(std::size_t i) const { return p_.lanes > 1 && class_of(i) == access_class::contiguous; }
   std::string loaded_type(std::size_t i) const {
-    return is_vector(i) ? joined("lanes<", type_of(i), ", ", p_.lanes, ">") : std::string(type_of(i));
+    return is_vector(i) ? joined("lanes<", type_of(i), ", ", p_.lanes, ">") : operand_type(e_.operands[i]);
   }
   std::string row_offset(scalar_type t) const { return joined("offset(i0[u], ", size_of(t) * p_.lanes, ")"); }
   template <class Index>
@@ -214,6 +228,7 @@ class kernel_writer {
         e_,
         [&](std::size_t i) {
           if (class_of(i) == access_class::transposed) return joined("t", i, "[x][j]");
+          if (class_of(i) == access_class::gathered) return address(false, i, index, "");
           return joined("*(const ", type_of(i), "*)(", address(false, i, index, inner(e_.operands[i].type)), ")");
         },
         index, [](std::size_t i) { return joined("y", i); }, [](std::size_t i) { return joined("w", i); }));
@@ -250,7 +265,7 @@ class kernel_writer {
 };
 
 const char* letter_of(access_class c) {
-  constexpr const char* letters[] = {"b", "c", "s", "t"};
+  constexpr const char* letters[] = {"b", "c", "s", "t", "g"};
   return letters[static_cast<int>(c)];
 }
 

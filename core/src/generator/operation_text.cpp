@@ -55,8 +55,7 @@ std::string cast_text(const instruction& i) {
   return "(" + to + ")" + a;
 }
 
-std::string load_text(const instruction& i) {
-  const std::string v = numbered('v', i.a);
+std::string load_text(const instruction& i, const std::string& v) {
   switch (i.from) {
     case scalar_type::boolean: return v + " != 0";
     case scalar_type::half: return "float_of_half(" + v + ")";
@@ -86,7 +85,11 @@ std::string value_text(const evaluation& e, const instruction& i) {
 
 std::string value_text(const instruction& i) {
   switch (i.what) {
-    case operation::load: return load_text(i);
+    case operation::load: return load_text(i, numbered('v', i.a));
+    case operation::gather:
+      return load_text(i, "*(const " + std::string(memory_type(i.from)) + "*)(" + numbered('v', i.b) + " + " +
+                              numbered('r', i.a) + ")");
+    case operation::bounded_offset: return with_names("bounded_offset(a, b, c)", i);
     case operation::constant:
       return "value_of<" + std::string(register_type(i.type)) + ">(g." + numbered('c', i.a) + ")";
     case operation::index: return numbered('x', i.a);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "ferry/core/checks.hpp"
 #include "generator/function_text.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
@@ -14,6 +15,23 @@ constexpr const char* vectors_text =
 constexpr const char* constants_text =
     "struct alignas(16) constant {\n  unsigned char bytes[16];\n};\n"
     "template <class T>\n__device__ inline T value_of(const constant& c) {\n  return *(const T*)c.bytes;\n}\n";
+
+constexpr const char* offsets_text =
+    "__device__ inline long long bounded_offset(long long i, long long n, long long stride) {\n"
+    "  const long long k = i < 0 ? i + n : i;\n"
+    "  return (k < 0 ? 0 : k < n ? k : n - 1) * stride;\n"
+    "}\n";
+constexpr const char* checked_offsets_text =
+    "__device__ inline long long bounded_offset(long long i, long long n, long long stride) {\n"
+    "  if (i < -n || i >= n) {\n"
+    "    printf(\"ferry: index %lld is outside of an axis of extent %lld, thread %u of block %u\\n\", i, n, "
+    "threadIdx.x, blockIdx.x);\n"
+    "    __trap();\n"
+    "  }\n"
+    "  return (i < 0 ? i + n : i) * stride;\n"
+    "}\n";
+// As FERRY_ASSERT. The same for all kernels of a process.
+bool are_indices_checked() { return is_debug_build() || check_level_of_environment() == check_level::all; }
 
 #define FERRY_PRELUDE(name, ...) constexpr const char* name##_text = #__VA_ARGS__;
 #include "generator/prelude.inc"
@@ -64,7 +82,7 @@ std::string_view constant_functions() { return constants_text; }
 
 std::string prelude_for(const evaluation& e) {
   bool floating = false, comparing = false, integers = false, halves = false, complexes = false, functions = false;
-  bool casts = false;
+  bool casts = false, offsets = false;
   for (const instruction& i : e.code) {
     const bool is_listed_one = is_listed(i.what);
     floating = floating || i.what == operation::divide || i.what == operation::isinf || i.what == operation::isfinite;
@@ -73,6 +91,7 @@ std::string prelude_for(const evaluation& e) {
     integers = integers || (is_listed_one && is_integer(i.from));
     complexes = complexes || is_complex(i.type) || is_complex(i.from);
     functions = functions || (is_listed_one && is_complex(i.from) && !is_plain_complex(i.what));
+    offsets = offsets || i.what == operation::bounded_offset;
     casts = casts || (i.what == operation::cast && is_integer(i.type) && is_floating(i.from));
     halves = halves || i.from == scalar_type::half || i.from == scalar_type::bfloat16 ||
              i.what == operation::round_to_half || i.what == operation::round_to_bfloat16;
@@ -86,6 +105,7 @@ std::string prelude_for(const evaluation& e) {
   if (floating) text += with_lines(floating_text);
   if (comparing) text += with_lines(comparing_text);
   if (integers) text += with_lines(integers_text);
+  if (offsets) text += are_indices_checked() ? checked_offsets_text : offsets_text;
   if (casts) text += with_lines(casts_text);
   if (halves) text += with_lines(halves_text);
   if (complexes) text += with_lines(complex_text);

@@ -35,6 +35,7 @@ bool can_load(const reduction_evaluation& r, unsigned lanes) {
   if (lanes == 1) return false;
   if (r.input.rank == 0 || r.input.extent[0] % lanes != 0) return false;
   for (const evaluation_operand& o : r.input.operands) {
+    if (o.is_gathered) return false;
     const std::size_t size = size_of(o.type);
     const auto bytes = static_cast<std::ptrdiff_t>(lanes * size);
     if (o.stride_bytes[0] == 0) continue;
@@ -65,6 +66,7 @@ void append_reduction_shape(std::string& to, const reduction_evaluation& r) {
   for (const evaluation_operand& o : r.input.operands) {
     append_value(to, o.type);
     append_value(to, o.stride_bytes[0] == 0);
+    append_value(to, o.is_gathered);
   }
   for (const reduction_output& o : r.results) {
     append_value(to, o.to.type);
@@ -151,7 +153,7 @@ void reduction_source::write_head(std::string_view more_functions) {
 void reduction_source::write_element() {
   std::string parameters = "const arguments& g";
   for (std::size_t i = 0; i != e_.operands.size(); ++i)
-    parameters += joined(", ", memory_type(e_.operands[i].type), " v", i);
+    parameters += joined(", ", operand_type(e_.operands[i]), " v", i);
   for (std::size_t d = 0; d != e_.rank; ++d) parameters += joined(", long long x", d);
   const std::vector<std::size_t> all = values();
   for (std::size_t k = 0; k != all.size(); ++k) parameters += joined(", ", register_type(value_type(k)), "& y", k);
@@ -200,7 +202,7 @@ void reduction_source::write_bases() {
 
 void reduction_source::write_loads(const value_positions& p) {
   for (std::size_t i = 0; i != e_.operands.size(); ++i)
-    s_.line(memory_type(e_.operands[i].type), " v", i, "[", p.n, "];");
+    s_.line(operand_type(e_.operands[i]), " v", i, "[", p.n, "];");
   for (std::size_t d = 0; d != e_.rank; ++d)
     if (r_.is_reduced[d]) s_.line("index z", d, "[", p.n, "];");
   s_.line("#pragma unroll");
@@ -216,6 +218,10 @@ void reduction_source::write_loads(const value_positions& p) {
     std::string address = joined("b", i);
     for (std::size_t d = 0; d != e_.rank; ++d)
       if (r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
+    if (e_.operands[i].is_gathered) {
+      s_.line("v", i, "[u] = ", address, ";");
+      continue;
+    }
     const bool is_vector = at_once > 1 && e_.operands[i].stride_bytes[0] != 0;
     const std::string type = is_vector ? joined("lanes<", memory_type(e_.operands[i].type), ", ", at_once, ">")
                                        : std::string(memory_type(e_.operands[i].type));

@@ -28,7 +28,7 @@ bool is_fixed_outside(const evaluation& e, const evaluation_operand& o, std::siz
 }
 // True if neighbors along axis 1 are neighbors in memory, and those along axis 0 are not.
 bool is_transposed(const evaluation& e, const evaluation_operand& o) {
-  return e.rank > 1 && std::abs(o.stride_bytes[1]) == element_bytes(o) && std::abs(o.stride_bytes[0]) > 64;
+  return e.rank > 1 && !o.is_gathered && std::abs(o.stride_bytes[1]) == element_bytes(o) && std::abs(o.stride_bytes[0]) > 64;
 }
 
 block_loop loop_for(operation what, scalar_type from) {
@@ -44,9 +44,11 @@ block_loop cast_for(scalar_type to, scalar_type from) {
 block_loop loop_of(const instruction& i) {
   const loop_table& table = avx2_loops() ? *avx2_loops() : portable_loops();
   switch (i.what) {
+    case operation::gather:
     case operation::load: return i.type == i.from ? nullptr : cast_for(i.type, i.from);
     case operation::constant:
     case operation::index:
+    case operation::bounded_offset:
     case operation::call: return nullptr;
     case operation::cast: return cast_for(i.type, i.from);
     case operation::round_to_half: return table.to_half[i.from == scalar_type::float64];

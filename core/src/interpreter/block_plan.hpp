@@ -20,7 +20,7 @@ enum class load_way : std::uint8_t {
 
 // A value in registers: where it is, and what computes it.
 struct block_step {
-  block_loop loop = nullptr;  // null for loads without conversion, constants, indices and calls
+  block_loop loop = nullptr;  // null for loads and gathers without conversion, constants, indices, offsets and calls
   instruction what;
   load_way way = load_way::each_block;
   int slot = -1;             // register; -1: in memory of an array

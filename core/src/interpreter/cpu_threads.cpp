@@ -1,6 +1,7 @@
 #include "interpreter/cpu_threads.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -19,15 +20,27 @@ unsigned threads_for(const evaluation& e, unsigned most) {
 }
 
 void on_threads(unsigned n, const std::function<void(unsigned)>& run) {
-  std::vector<std::jthread> others;
-  others.reserve(n);
-  unsigned begun = 1;
-  try {
-    for (; begun < n; ++begun) others.emplace_back([&run, begun] { run(begun); });
-  } catch (const std::system_error&) {  // no more threads: this one does their part
+  std::vector<std::exception_ptr> errors(n);
+  const auto part = [&run, &errors](unsigned k) noexcept {
+    try {
+      run(k);
+    } catch (...) {
+      errors[k] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    others.reserve(n);
+    unsigned begun = 1;
+    try {
+      for (; begun < n; ++begun) others.emplace_back(part, begun);
+    } catch (const std::system_error&) {  // no more threads: this one does their part
+    }
+    part(0);
+    for (unsigned k = begun; k < n; ++k) part(k);
   }
-  run(0);
-  for (unsigned k = begun; k < n; ++k) run(k);
+  for (const std::exception_ptr& e : errors)
+    if (e) std::rethrow_exception(e);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

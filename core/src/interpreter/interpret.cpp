@@ -10,6 +10,7 @@
 #include "interpreter/block_interpreter.hpp"
 #include "interpreter/block_plan.hpp"
 #include "interpreter/cpu_threads.hpp"
+#include "interpreter/index_outside.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -189,10 +190,35 @@ class block_run {
         fill(k, n);
       else if (s.what.what == operation::call)
         call(k, e_.calls[s.what.a], n);
+      else if (s.what.what == operation::gather)
+        gather_at(k, e_.operands[s.what.b], n);
+      else if (s.what.what == operation::bounded_offset)
+        bound_offsets(k, n);
       else
         s.loop(at_[k], at_[s.what.a], at_[s.what.b], at_[s.what.c], n);
     }
     return n;
+  }
+
+  void bound_offsets(std::size_t k, std::size_t n) const {
+    const instruction& i = plan_.steps[k].what;
+    if (common_loops().bounded_offset(at_[k], at_[i.a], at_[i.b], at_[i.c], n)) [[likely]]
+      return;
+    throw index_outside(e_, k, {reinterpret_cast<const std::int64_t*>(at_[i.a]), n},
+                        *reinterpret_cast<const std::int64_t*>(at_[i.b]));
+  }
+
+  void gather_at(std::size_t k, const evaluation_operand& o, std::size_t n) const {
+    const block_step& s = plan_.steps[k];
+    std::byte* const to = s.loop ? scratch_ : at_[k];
+    const std::size_t size = size_of(o.type);
+    const std::byte* const base = o.data + line_offset(o);
+    const std::byte* const offsets = at_[s.what.a];
+    const indexed_loop loop = common_loops().indexed[log_of_size(o.type)];
+    over_rectangles(e_, plan_.span, o, first_, n, [&](std::ptrdiff_t offset, std::size_t at, const element_grid& g) {
+      loop(to + at * size, base + offset, offsets + at * sizeof(std::int64_t), g);
+    });
+    if (s.loop) s.loop(at_[k], scratch_, nullptr, nullptr, n);
   }
 
   void call(std::size_t k, const function_call& c, std::size_t n) const {

@@ -20,6 +20,14 @@ using scatter_loop = void (*)(std::byte* to, const std::byte* from, const elemen
 // As scatter, only for elements whose mask is set.
 using masked_scatter_loop = void (*)(std::byte* to, const std::byte* from, const bool* mask, const element_grid& grid);
 
+// to[i][j] = the element at from + i * row_stride + j * column_stride + offset[i][j]. `to` may be `offset`.
+using indexed_loop = void (*)(std::byte* to, const std::byte* from, const std::byte* offset, const element_grid& grid);
+
+// The instruction bounded_offset. Extent and stride have one value for all elements. Returns false, and has computed
+// nothing, if an index is outside.
+using bounded_loop = bool (*)(std::byte* to, const std::byte* index, const std::byte* extent, const std::byte* stride,
+                              std::size_t n);
+
 // Loops that a build lacks are null.
 struct loop_table {
   block_loop operations[listed_operations][scalar_types];  // by type of the operands
@@ -28,6 +36,8 @@ struct loop_table {
   gather_loop gather[5];                                   // by the logarithm of the size of an element
   scatter_loop scatter[5];
   masked_scatter_loop masked_scatter[5];
+  indexed_loop indexed[5];
+  bounded_loop bounded_offset;
 };
 
 const loop_table& portable_loops();

@@ -450,6 +450,29 @@ static void run_masked_scatter(std::byte* to, const std::byte* from, const bool*
       if (mask[j]) *reinterpret_cast<T*>(to + static_cast<std::ptrdiff_t>(j) * g.column_stride) = x[j];
 }
 
+template <class T>
+static void run_indexed(std::byte* to, const std::byte* from, const std::byte* offset, const element_grid& g) {
+  for (std::size_t i = 0; i < g.rows; ++i, from += g.row_stride)
+    for (std::size_t j = 0; j < g.columns; ++j, to += sizeof(T), offset += sizeof(std::int64_t)) {
+      std::int64_t by = 0;
+      std::memcpy(&by, offset, sizeof by);
+      std::memcpy(to, from + static_cast<std::ptrdiff_t>(j) * g.column_stride + by, sizeof(T));
+    }
+}
+
+static bool run_bounded_offset(std::byte* to, const std::byte* a, const std::byte* b, const std::byte* c,
+                               std::size_t n) {
+  auto* r = reinterpret_cast<std::int64_t*>(to);
+  const auto* index = reinterpret_cast<const std::int64_t*>(a);
+  const std::int64_t extent = *reinterpret_cast<const std::int64_t*>(b);
+  const std::int64_t stride = *reinterpret_cast<const std::int64_t*>(c);
+  bool is_outside = false;
+  for (std::size_t i = 0; i < n; ++i) is_outside |= (index[i] < -extent) | (index[i] >= extent);
+  if (is_outside) return false;
+  for (std::size_t i = 0; i < n; ++i) r[i] = (index[i] < 0 ? index[i] + extent : index[i]) * stride;
+  return true;
+}
+
 template <operation What, scalar_type Type>
 static constexpr block_loop operation_loop() {
   if constexpr (is_compiled(What, Type))
@@ -492,6 +515,10 @@ static constexpr loop_table all_loops(std::index_sequence<What...>, std::index_s
   t.masked_scatter[0] = &run_masked_scatter<std::uint8_t>, t.masked_scatter[1] = &run_masked_scatter<std::uint16_t>;
   t.masked_scatter[2] = &run_masked_scatter<std::uint32_t>, t.masked_scatter[3] = &run_masked_scatter<std::uint64_t>;
   t.masked_scatter[4] = &run_masked_scatter<sixteen_bytes>;
+  t.indexed[0] = &run_indexed<std::uint8_t>, t.indexed[1] = &run_indexed<std::uint16_t>;
+  t.indexed[2] = &run_indexed<std::uint32_t>, t.indexed[3] = &run_indexed<std::uint64_t>;
+  t.indexed[4] = &run_indexed<sixteen_bytes>;
+  t.bounded_offset = &run_bounded_offset;
   return t;
 }
 

@@ -17,12 +17,12 @@ struct axis_order {
 // Sum of the operands' strides along an axis. Axes along which nothing changes are read last.
 std::size_t distance(const expression_program& p, std::size_t axis) {
   std::size_t all = 0;
-  for (const program_operand& o : p.operands) all += static_cast<std::size_t>(std::abs(o.stride_bytes[axis]));
+  for (const program_operand& o : p.operands) all += static_cast<std::size_t>(std::abs(o.mapped_strides()[axis]));
   return all == 0 ? std::numeric_limits<std::size_t>::max() : all;
 }
 bool is_backwards(const expression_program& p, std::size_t axis) {
   for (const program_operand& o : p.operands)
-    if (o.stride_bytes[axis] != 0) return o.stride_bytes[axis] < 0;
+    if (const std::ptrdiff_t stride = o.mapped_strides()[axis]; stride != 0) return stride < 0;
   return false;
 }
 

@@ -80,6 +80,7 @@ class machine final : public backend, public inspector, public page_event_source
   void launch(native_stream s, const host_kernel& kernel) override;
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
   void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
+  void scatter(native_stream s, int device, const scatter_task& what, std::span<const kernel_use> uses) override;
   void sort(native_stream s, int device, const sorting_task& what, std::span<const kernel_use> uses) override;
   void check_launch(native_stream s, std::string_view kernel) override;
   void join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) override;

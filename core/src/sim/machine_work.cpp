@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu_scatter.hpp"
 #include "backend/cpu_strided.hpp"
 #include "cpu_sorting/sort_on_cpu.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/detail/operations/owned_reduction.hpp"
 #include "ferry/core/error.hpp"
+#include "interpreter/index_outside.hpp"
 #include "interpreter/interpret.hpp"
 #include "interpreter/reduce.hpp"
 #include "machine.hpp"
@@ -22,6 +24,30 @@ void check_shape(const strided_shape& shape) {
   if (shape.rank > max_rank)
     throw invalid_argument("a strided operation of rank " + std::to_string(shape.rank) + "; at most " +
                            std::to_string(max_rank));
+}
+
+// Names of the gathered operands, by number, for errors. Empty if there are none.
+std::vector<array_label> gathered_names(const evaluation& e, std::span<const kernel_use> uses) {
+  std::vector<array_label> names;
+  for (const evaluation_operand& o : e.operands) {
+    if (!o.is_gathered) continue;
+    names.resize(e.operands.size());
+    for (const kernel_use& u : uses)
+      if (u.reads && o.data >= u.begin && o.data < u.begin + u.bytes)
+        names[static_cast<std::size_t>(&o - e.operands.data())] = u.array;
+  }
+  return names;
+}
+
+// Adds the array's name to the error of an index.
+template <class F>
+void naming_arrays(const std::vector<array_label>& names, F run) {
+  try {
+    run();
+  } catch (const index_outside& error) {
+    const char* const name = error.operand() < names.size() ? names[error.operand()].text() : "";
+    throw invalid_argument(quoted_name(name) + ": " + plain_what(error));
+  }
 }
 
 }  // namespace
@@ -213,17 +239,31 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
 }
 
 void machine::evaluate(native_stream s, int, const evaluation& what, std::span<const kernel_use> uses) {
-  launch(s, {"expression", uses,
-             [e = owned_evaluation(what)](const relocation& move) { interpret(e.moved(move).get()); }});
+  launch(s, {"expression", uses, [e = owned_evaluation(what), names = gathered_names(what, uses)](const relocation& move) {
+               naming_arrays(names, [&] { interpret(e.moved(move).get()); });
+             }});
 }
 
 void machine::reduce(native_stream s, int, const reduction_evaluation& what, std::span<const kernel_use> uses) {
-  launch(s, {"reduction", uses,
-             [r = owned_reduction(what)](const relocation& move) { reduce_on_cpu(r.moved(move).get()); }});
+  launch(s, {"reduction", uses, [r = owned_reduction(what), names = gathered_names(what.input, uses)](const relocation& move) {
+               naming_arrays(names, [&] { reduce_on_cpu(r.moved(move).get()); });
+             }});
 }
 
 void machine::sort(native_stream s, int, const sorting_task& what, std::span<const kernel_use> uses) {
   launch(s, {"sort", uses, [what](const relocation& move) { sort_on_cpu(what.moved(move)); }});
+}
+
+void machine::scatter(native_stream s, int, const scatter_task& what, std::span<const kernel_use> uses) {
+  const auto written = std::find_if(uses.begin(), uses.end(), [](const kernel_use& u) { return u.writes; });
+  const array_label name = written == uses.end() ? array_label() : written->array;
+  launch(s, {"scatter", uses, [what, name](const relocation& move) {
+               try {
+                 scatter_on_cpu(what.moved(move));
+               } catch (const invalid_argument& error) {
+                 throw invalid_argument(quoted_name(name.text()) + ": " + plain_what(error));
+               }
+             }});
 }
 
 void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) {

@@ -148,6 +148,7 @@ class pool_backend;
 struct evaluation;            // detail/operations/evaluation.hpp
 struct reduction_evaluation;  // detail/operations/reduction_evaluation.hpp
 struct sorting_task;          // detail/operations/sorting_task.hpp
+struct scatter_task;          // detail/operations/scatter_task.hpp
 
 // A joint operation of several streams, such as a collective. Each stream blocks at its part; the body runs once, when
 // all streams have reached it. Streams that join several rendezvous in different orders deadlock.
@@ -261,6 +262,8 @@ class backend {
   virtual void sort(native_stream s, int device, const sorting_task& what, std::span<const kernel_use> uses);
   // Bytes of device memory that sort() needs besides, as sorting_task::scratch. 0 on simulated devices.
   virtual std::size_t sorting_scratch(int device, const sorting_task& what);
+  // Stores elements at indices; the rest is as in evaluate().
+  virtual void scatter(native_stream s, int device, const scatter_task& what, std::span<const kernel_use> uses);
   // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is
   // nothing to tell.
   virtual std::string explain_evaluation(int device, const evaluation& what);

@@ -35,11 +35,18 @@ struct program_operand {
   program_shape shape;
   scalar_type type = scalar_type::none;
   memory_kind kind = memory_kind::device;
+  // Of an operand that `gather` reads, else 0: gathered_bit, and of each axis four bits, the lowest axis first: 1 + the
+  // axis of the program that goes along it, or 0, where the offsets of `gather` do.
+  std::uint32_t axis_map = 0;
+  static constexpr std::uint32_t gathered_bit = std::uint32_t{1} << 31;
+  bool is_gathered() const { return axis_map != 0; }
+  // Strides by axis of the program.
+  std::array<std::ptrdiff_t, max_rank> mapped_strides() const;
   // Range of bytes from the lowest element to the end of the highest.
   byte_range bytes() const;
   // True if both have the same elements in the same order.
   bool is_same(const program_operand& o) const {
-    return data == o.data && type == o.type && stride_bytes == o.stride_bytes && shape == o.shape &&
+    return data == o.data && type == o.type && axis_map == o.axis_map && stride_bytes == o.stride_bytes && shape == o.shape &&
            owner.unchecked() == o.owner.unchecked();
   }
 };
@@ -118,6 +125,8 @@ class expression_program {
   std::uint8_t add(const function_call& c);
   // Adds the elements of an array, and loads them.
   std::uint8_t add(program_operand o);
+  // Adds the elements of an array at offsets in bytes, of type int64. Requires o.is_gathered().
+  std::uint8_t add_gather(program_operand o, std::uint8_t offsets);
   // Appends the instructions of another program. Returns the number of its root here. Does not change the shape.
   std::uint8_t append(const expression_program& other);
   // The same; moves the operands.
@@ -128,6 +137,7 @@ class expression_program {
  private:
   std::uint8_t add(const program_source& s);
   std::uint8_t add_last_operand();
+  std::size_t place_last_operand();
   std::uint8_t add_new(const instruction& i);
   template <class Program>
   std::uint8_t append_each(Program& other);

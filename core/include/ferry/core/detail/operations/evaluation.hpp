@@ -18,7 +18,7 @@ struct instruction {
   operation what;
   scalar_type type;                  // of the result
   scalar_type from;                  // of the operands; for `select` of b and c, since a is bool
-  std::uint8_t a = 0, b = 0, c = 0;  // numbers of values; see `load`, `constant`, `index`, `call`
+  std::uint8_t a = 0, b = 0, c = 0;  // numbers of values; see `load`, `constant`, `index`, `call`, `gather`
   bool operator==(const instruction&) const = default;
 };
 static_assert(sizeof(instruction) == 6);
@@ -35,8 +35,12 @@ struct values_read {
 inline values_read read_by(const instruction& i, std::span<const function_call> calls) {
   if (i.what == operation::call) return {calls[i.a].value, calls[i.a].function->parameters};
   values_read all{{i.a, i.b, i.c}, 1};
-  if (is_listed(i.what)) all.count = static_cast<std::size_t>(info_of(i.what).operands);
-  if (i.what == operation::load || i.what == operation::constant || i.what == operation::index) all.count = 0;
+  if (is_listed(i.what))
+    all.count = static_cast<std::size_t>(info_of(i.what).operands);
+  else if (i.what == operation::load || i.what == operation::constant || i.what == operation::index)
+    all.count = 0;
+  else if (i.what == operation::bounded_offset)
+    all.count = 3;
   return all;
 }
 
@@ -50,6 +54,7 @@ struct evaluation_operand {
   std::byte* data;                                    // element at index 0
   std::array<std::ptrdiff_t, max_rank> stride_bytes;  // by axis of the evaluation; 0 where the operand broadcasts
   scalar_type type;                                   // in memory
+  bool is_gathered = false;  // read by `gather` only: at offsets from the address for the index
 };
 
 // Where a value is stored: stored[index] = value[index], rounded to the type in memory if that is half or bfloat16.
@@ -86,5 +91,13 @@ struct evaluation {
     return n;
   }
 };
+
+// True if interpreters of devices cannot run it: it calls functions of the program, or gathers.
+inline bool needs_compiled_kernel(const evaluation& e) {
+  if (!e.calls.empty()) return true;
+  for (const instruction& i : e.code)
+    if (i.what >= operation::call) return true;
+  return false;
+}
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,110 @@
+// Operands of functions that move elements, and their results as expressions and views.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "ferry/core/detail/expressions/expression_operand.hpp"
+#include "ferry/core/detail/moving/moving_program.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/expression.hpp"
+
+namespace ferry::inline FERRY_ABI {
+struct pad_width;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
+
+template <class A>
+concept lazy_operand = kind_of_operand<A>.role >= operand_role::value;
+// An array or a view of elements of expressions. Other lazy operands fail with the remedy.
+template <class A>
+concept moved_array = kind_of_operand<A>.role == operand_role::array;
+template <class A>
+concept index_operand = kind_of_operand<A>.is_operand();
+// An array or a view of any elements.
+template <class T, std::size_t Rank, memory_kind Kind>
+void accept_view(const array_view<T, Rank, Kind>&);
+template <class A>
+concept viewed_array = requires(const std::remove_cvref_t<A>& a) { accept_view(a); };
+
+template <class A>
+using element_of_operand = scalar_of<kind_of_operand<A>.type>;
+
+template <class I>
+constexpr void need_indices() {
+  need_element_type<I>();
+  static_assert(is_integer(kind_of_operand<I>.type),
+                "indices are integers: convert them by ferry::cast<std::int64_t>(i); masks select by ferry::compress");
+}
+
+void need_count(std::string_view function, std::size_t count, std::size_t rank);
+void need_different_axes(std::string_view function, std::size_t a, std::size_t b);
+
+// Reverses an axis of a view whose first element is `first` elements behind that of the array.
+template <std::size_t Rank>
+void reverse_axis(std::size_t d, const extents<Rank>& e, strides<Rank>& s, std::ptrdiff_t& first) {
+  if (e.count() != 0) first += s[d] * static_cast<std::ptrdiff_t>(e[d] - 1);
+  s[d] = -s[d];
+}
+// A view of elements of another one: of const elements, if that is const or an array that is const.
+template <class A, std::size_t Rank>
+auto view_of(A&& v, std::ptrdiff_t first, const extents<Rank>& e, const strides<Rank>& s) {
+  using array = std::remove_reference_t<A>;
+  using element = std::conditional_t<std::is_const_v<array>, const typename array::element_type,
+                                     typename array::element_type>;
+  element* const data = v.unsynchronized_data();
+  return array_view<element, Rank, array::kind>(v.owner(), first == 0 ? data : data + first, e, s);
+}
+
+template <class A, std::size_t Rank>
+auto moved(std::string_view function, const A& a, moving_rule rule, const std::array<axis_move, Rank>& moves) {
+  need_element_type<A>();
+  static_assert(Rank > 0, "the array has no axis");
+  return make_expression<kind_of_operand<A>.type, Rank>(moved_program(function, array_elements_of(a), rule, moves));
+}
+
+template <std::size_t Rank, class Widths>
+std::array<axis_move, Rank> moves_of(std::string_view function, const Widths& widths) {
+  std::array<axis_move, Rank> moves{};
+  if (widths.size() != 1) need_count(function, widths.size(), Rank);
+  for (std::size_t d = 0; d != Rank; ++d) {
+    const auto& w = widths[widths.size() == 1 ? 0 : d];
+    moves[d].before = static_cast<std::ptrdiff_t>(w.before), moves[d].after = w.after;
+  }
+  return moves;
+}
+
+// The arrays from element `begin` of the axis on, one behind the other; elements before are those of the first one.
+template <std::size_t Rank, class A, class... More>
+auto concatenated(std::size_t d, std::size_t all, std::size_t begin, const A& first, const More&... more) {
+  std::array<axis_move, Rank> moves{};
+  const std::size_t end = begin + first.extent(d);
+  moves[d].before = static_cast<std::ptrdiff_t>(begin), moves[d].after = all - end;
+  auto here = moved<A>("concatenate", first, moving_rule::part, moves);
+  if constexpr (sizeof...(More) == 0)
+    return here;
+  else
+    return where(make_expression<scalar_type::boolean, Rank>(
+                     below_program(Rank, d, all, static_cast<std::int64_t>(end))),
+                 std::move(here), concatenated<Rank>(d, all, end, more...));
+}
+
+template <std::size_t Rank, class A, class... More>
+auto stacked(std::size_t d, std::size_t all, std::size_t number, const A& first, const More&... more) {
+  need_element_type<A>();
+  expression_program p = array_program(array_elements_of(first));
+  insert_axes(p, Rank - d, 1);
+  p.shape.extent[Rank - d] = all;
+  auto here = make_expression<kind_of_operand<A>.type, Rank + 1>(std::move(p));
+  if constexpr (sizeof...(More) == 0)
+    return here;
+  else
+    return where(make_expression<scalar_type::boolean, Rank + 1>(
+                     below_program(Rank + 1, d, all, static_cast<std::int64_t>(number) + 1)),
+                 std::move(here), stacked<Rank>(d, all, number + 1, more...));
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
