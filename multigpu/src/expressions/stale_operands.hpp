@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ferry/multigpu/detail/shards/team_operand.hpp"
+#include "ferry/multigpu/detail/shards/sharded_operand.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

@@ -11,9 +11,12 @@
 
 #include "ferry/core/expression.hpp"
 #include "ferry/core/math.hpp"
+#include "ferry/core/reduce.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/multigpu/team_scalar.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -53,6 +56,9 @@ class sharded_expression {
   detail::expression_program&& program() && { return std::move(program_); }
   /// The operands on several devices. Used by the functions of expressions.
   const std::vector<std::shared_ptr<const detail::team_operand>>& operands() const { return operands_; }
+  /// The reduction of all elements, submitted now. Used by sum() and the like.
+  template <detail::reduction_function F, class... Options>
+  auto reduce(const Options&... options) const;
 
  private:
   template <class X>
@@ -120,6 +126,73 @@ requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_
       std::make_index_sequence<1 + sizeof...(More) / 2>(),
       std::tuple<Y&&, E&&, More&&...>(std::forward<Y>(y), std::forward<E>(e), std::forward<More>(more)...));
 }
+
+namespace detail {
+
+// The part of a member as an array.
+template <class T>
+array_view<T, 0, memory_kind::host> part_of_scalar(team_scalar<T>& s, std::size_t local) {
+  return {s.parts().owner(), s.parts().unsynchronized_data() + local, {}, {}};
+}
+// Changes the parts: part = f(part).
+template <class T, class F>
+void change_parts(team_scalar<T>& s, F f) {
+  const team& t = s.team();
+  t.for_each([&](std::size_t m) {
+    auto part = part_of_scalar(s, m - t.first_local());
+    assign(t.stream(m), part, f(part));
+  });
+}
+
+template <reduction_function F, reduction_function Joined, class T, std::size_t Rank>
+auto reduce_to_parts(const sharded_expression<T, Rank>& e) {
+  constexpr scalar_type type = reduced_as(F, scalar_type_of<T>());
+  using result = scalar_of<type>;
+  using parts = joined_parts<Joined, result>;
+  const result neutral = parts::neutral();
+  const team& t = team_of(e.program());
+  const reduction_program r = make_reduction<F>(e);
+  team_scalar<result> s(t, neutral, &parts::join, parts::as);
+  std::vector<program_operand> to;
+  for (std::size_t i = 0; i != t.local_size(); ++i) to.push_back(operand_of(part_of_scalar(s, i)));
+  reduce_sharded(t, r, to, &neutral);
+  return s;
+}
+
+}  // namespace detail
+
+/// @cond
+template <class T, std::size_t Rank>
+template <detail::reduction_function F, class... Options>
+auto sharded_expression<T, Rank>::reduce(const Options&... options) const {
+  using function = detail::reduction_function;
+  using detail::change_parts;
+  static_assert(F != function::argmin && F != function::argmax,
+                "positions of elements of sharded arrays are not computed: copy the cells to an array (ferry::copy)");
+  static_assert((... && std::is_same_v<Options, ddof>),
+                "expressions over sharded arrays are reduced over all axes: copy the cells to an array (ferry::copy)");
+  using result = detail::scalar_of<detail::reduced_as(F, detail::scalar_type_of<T>())>;
+  const double freedom = (0.0 + ... + options.value);
+  const auto count = static_cast<double>(size());
+  if constexpr (F == function::mean) {
+    auto s = cast<result>(*this).template reduce<function::sum>();
+    change_parts(s, [&](const auto& part) { return part / count; });
+    return s;
+  } else if constexpr (F == function::var || F == function::std) {
+    const auto distance = cast<result>(*this) - reduce<function::mean>();
+    auto s = detail::reduce_to_parts<function::sum, F>(distance * distance);
+    change_parts(s, [&](const auto& part) {
+      if constexpr (F == function::var)
+        return part / (count - freedom);
+      else
+        return sqrt(part / (count - freedom));
+    });
+    return s;
+  } else {
+    return detail::reduce_to_parts<F, F>(*this);
+  }
+}
+/// @endcond
 
 // Definitions of array members that evaluate.
 

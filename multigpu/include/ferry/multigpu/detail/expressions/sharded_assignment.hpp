@@ -4,7 +4,7 @@
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
 #include "ferry/core/detail/support/internal.hpp"
-#include "ferry/multigpu/detail/shards/team_operand.hpp"
+#include "ferry/multigpu/detail/shards/sharded_operand.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

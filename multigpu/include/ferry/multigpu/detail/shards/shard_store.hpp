@@ -11,7 +11,7 @@
 #include "ferry/multigpu/detail/halos/halo_currency.hpp"
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
 #include "ferry/multigpu/detail/halos/halo_validity.hpp"
-#include "ferry/multigpu/detail/shards/team_operand.hpp"
+#include "ferry/multigpu/detail/shards/sharded_operand.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {

@@ -1,4 +1,4 @@
-// Operands of expressions that each member of a team has a part or a copy of. No templates.
+// The cells of sharded arrays as operands of expressions. No templates.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,21 +8,9 @@
 #include "ferry/core/detail/expressions/expression_program.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
-#include "ferry/multigpu/team.hpp"
+#include "ferry/multigpu/detail/teams/team_operand.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-
-class sharded_operand;
-using axis_offsets = std::array<std::ptrdiff_t, max_rank>;  // in cells, by axis from the last
-
-class team_operand : public operand_placeholder {
- public:
-  virtual const ferry::team& team() const = 0;
-  // The array whose cells these are; null for a replicated array.
-  virtual const sharded_operand* array() const { return nullptr; }
-  // Distance from each cell of the destination to the cell that is read.
-  virtual axis_offsets shift() const { return {}; }
-};
 
 // Distribution of an array. Axes are numbered from the last.
 struct shard_deal {

@@ -1,4 +1,4 @@
-#include "ferry/multigpu/detail/shards/team_operand.hpp"
+#include "ferry/multigpu/detail/shards/sharded_operand.hpp"
 
 #include <cstdlib>
 #include <utility>
