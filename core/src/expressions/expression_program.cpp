@@ -21,6 +21,7 @@ namespace {
 std::string described(const program_operand& o) {
   array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
   for (std::size_t d = 0; d != o.shape.rank; ++d) look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
+  if (o.is_placeholder) return "'" + placeholder_of(o).text() + "' of " + text_of(o.shape);
   return array_text(look);
 }
 std::string described(const expression_program& p) {

@@ -135,6 +135,10 @@ class writer {
 
  private:
   void array(const program_operand& o) {
+    if (o.is_placeholder) {
+      text += placeholder_of(o).text();
+      return;
+    }
     const bool is_named = o.owner && !o.owner.is_freed() && !o.owner.unchecked()->name.empty();
     const std::size_t number = number_of(o);
     text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number);

@@ -14,6 +14,7 @@
 #include "ferry/multigpu/shard_reduce.hpp"
 #include "ferry/multigpu/sharded_argument.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/multigpu/sharded_expression.hpp"
 #include "ferry/multigpu/sharded_npy.hpp"
 #include "ferry/multigpu/sweep.hpp"
 #include "ferry/multigpu/team.hpp"

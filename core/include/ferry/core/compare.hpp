@@ -52,7 +52,7 @@ auto has_nan(const expression<T, Rank>& e) {
 /// @param nan whether NaN is close to NaN
 /// @throws invalid_argument if the shapes do not broadcast
 template <class A, class B>
-requires(detail::expression_operands<A, B>) scalar<bool> allclose(A&& a, B&& b, double relative = 1e-5,
+requires(detail::local_operands<A, B>) scalar<bool> allclose(A&& a, B&& b, double relative = 1e-5,
                                                                   double absolute = 1e-8,
                                                                   nan_rule nan = nan_rule::differs) {
   const auto x = detail::as_floating(std::forward<A>(a));
@@ -67,7 +67,7 @@ requires(detail::expression_operands<A, B>) scalar<bool> allclose(A&& a, B&& b, 
 /// @param a array, view, expression, scalar or number; one of both is an array or an expression
 /// @param b as a
 template <class A, class B>
-requires(detail::expression_operands<A, B>) scalar<bool> all_equal(A&& a, B&& b) {
+requires(detail::local_operands<A, B>) scalar<bool> all_equal(A&& a, B&& b) {
   using namespace detail;
   constexpr operand_kind in_a = kind_of_operand<A>, in_b = kind_of_operand<B>;
   if constexpr (in_a.is_lazy() && in_b.is_lazy()) {

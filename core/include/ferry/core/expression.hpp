@@ -112,7 +112,7 @@ requires(detail::kind_of_operand<A>.role >= detail::operand_role::value) auto la
   detail::need_element_type<A>();
   constexpr detail::operand_kind kind = detail::kind_of_operand<A>;
   detail::expression_program p = detail::program_of(std::forward<A>(a));
-  return detail::make_expression<kind.type, kind.rank>(std::move(p));
+  return detail::make_expression<kind.type, kind.rank>(std::move(p), a);
 }
 
 /// Converts elements. To integers: rounds to zero, beyond the range to the nearest integer, NaN to 0. To half and
@@ -125,7 +125,7 @@ requires(detail::kind_of_operand<A>.role >= detail::operand_role::value) auto ca
   static_assert(!detail::is_complex(kind.type) || detail::is_complex(to),
                 "cast<T>(e) of complex elements to real ones: use real(e), imag(e) or abs(e)");
   detail::need_element_type<A>();
-  return detail::make_expression<to, kind.rank>(detail::cast_program(detail::program_of(std::forward<A>(a)), to));
+  return detail::make_expression<to, kind.rank>(detail::cast_program(detail::program_of(std::forward<A>(a)), to), a);
 }
 
 /// Elements of `a` where the mask is true, and of `b` elsewhere. `y = where(mask, e, y)` writes only the elements where
@@ -136,10 +136,8 @@ requires(detail::expression_operands<M, A, B>) auto where(M&& mask, A&& a, B&& b
                 "where(mask, a, b): the mask has elements of type bool: compare, as in where(m != 0, a, b)");
   constexpr detail::scalar_type t = detail::common_type_of<detail::operation::select, A, B>();
   detail::need_element_type<A>(), detail::need_element_type<B>();
-  return expression<detail::scalar_of<t>, detail::common_rank<M, A, B>>(
-      detail::operation::select, t,
-      {detail::operand_source_of(std::forward<M>(mask)), detail::operand_source_of(std::forward<A>(a)),
-       detail::operand_source_of(std::forward<B>(b))});
+  return detail::operation_on<detail::operation::select, t, detail::scalar_of<t>>(
+      std::forward<M>(mask), std::forward<A>(a), std::forward<B>(b));
 }
 
 /// The index of each element along an axis of the destination, as int64. Takes no memory.
@@ -250,7 +248,7 @@ void assign_pairs(const stream_ref* s, source_line at, std::index_sequence<I...>
 /// @throws invalid_argument if a shape does not fit, if destinations overlap, and during a submission
 /// @throws use_after_free if an array was freed
 template <class Y, class E, class... More>
-requires(detail::kind_of_operand<Y>.role == detail::operand_role::array && sizeof...(More) % 2 == 0)  //
+requires(detail::kind_of_operand<Y>.is_local_array() && sizeof...(More) % 2 == 0)  //
     void assign(Y&& y, E&& e, More&&... more) {
   detail::assign_pairs(
       nullptr, {}, std::make_index_sequence<1 + sizeof...(More) / 2>(),
@@ -258,7 +256,7 @@ requires(detail::kind_of_operand<Y>.role == detail::operand_role::array && sizeo
 }
 /// As above, on a stream.
 template <class Y, class E, class... More>
-requires(detail::kind_of_operand<Y>.role == detail::operand_role::array && sizeof...(More) % 2 == 0)  //
+requires(detail::kind_of_operand<Y>.is_local_array() && sizeof...(More) % 2 == 0)  //
     void assign(located<stream_ref> s, Y&& y, E&& e, More&&... more) {
   detail::assign_pairs(
       &s.value, s.at, std::make_index_sequence<1 + sizeof...(More) / 2>(),

@@ -43,7 +43,7 @@ class element_function<F, R(P...)> {
     detail::expression_program programs[] = {
         detail::expression_program(detail::program_of(std::forward<X>(arguments)))...};
     return detail::make_expression<detail::scalar_type_of<R>(), detail::common_rank<X...>>(
-        detail::call_program(definition(), programs));
+        detail::call_program(definition(), programs), arguments...);
   }
   /// Rejects other numbers of arguments at compile time.
   template <class... X>

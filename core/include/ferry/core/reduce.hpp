@@ -76,17 +76,26 @@ class reduced {
 
 namespace detail {
 
+template <class A>
+constexpr void need_one_device() {
+  static_assert(!kind_of_operand<A>.is_spread,
+                "scans and histograms take elements of one device: copy a sharded array to an array (ferry::copy)");
+}
 template <reduction_function F, class A, class... Options>
 auto reduce_elements(A&& a, const Options&... options) {
   constexpr operand_kind kind = kind_of_operand<A>;
   need_element_type<A>(), need_reduction<F, kind.type>();
-  return reduced<scalar_of<reduced_as(F, kind.type)>, reduced_rank<kind.rank, Options...>()>(
+  if constexpr (kind.is_spread)
+    return lazy(std::forward<A>(a)).template reduce<F>(options...);
+  else
+    return reduced<scalar_of<reduced_as(F, kind.type)>, reduced_rank<kind.rank, Options...>()>(
       make_reduction<F>(std::forward<A>(a), options...));
 }
 template <class Op, class A>
 auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nullptr) {
   constexpr operand_kind kind = kind_of_operand<A>;
   need_element_type<A>();
+  need_one_device<A>();
   constexpr scalar_type result = scanned_as<Op>(kind.type);
   static_assert(result != scalar_type::none, "complex numbers have no order: scan real(e), imag(e) or abs(e)");
   return reduced<scalar_of<result>, kind.rank>(
@@ -94,12 +103,12 @@ auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nul
 }
 template <class A>
 constexpr void need_real() {
-  need_element_type<A>();
+  need_element_type<A>(), need_one_device<A>();
   static_assert(!is_complex(kind_of_operand<A>.type), "complex numbers have no order: use real(e), imag(e) or abs(e)");
 }
 template <class A>
 constexpr void need_whole() {
-  need_element_type<A>();
+  need_element_type<A>(), need_one_device<A>();
   static_assert(is_integer(kind_of_operand<A>.type) || kind_of_operand<A>.type == scalar_type::boolean,
                 "bincount(e, bins) takes integers: convert by ferry::cast<int>(e), or use ferry::histogram");
 }
@@ -297,7 +306,7 @@ requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::si
 /// @param high high edge of the last interval
 /// @param weights of the shape of a
 template <class A, class W>
-requires(detail::expression_operands<A, W>) reduced<double, 1> histogram(A&& a, std::size_t bins, double low,
+requires(detail::local_operands<A, W>) reduced<double, 1> histogram(A&& a, std::size_t bins, double low,
                                                                          double high, W&& weights) {
   detail::need_real<A>(), detail::need_real<W>();
   const detail::expression_program w = detail::program_of(weights);
@@ -312,7 +321,7 @@ requires detail::reducible<A> reduced<std::uint64_t, 1> bincount(A&& a, std::siz
 }
 /// As above: the sums of weights, in double.
 template <class A, class W>
-requires(detail::expression_operands<A, W>) reduced<double, 1> bincount(A&& a, std::size_t bins, W&& weights) {
+requires(detail::local_operands<A, W>) reduced<double, 1> bincount(A&& a, std::size_t bins, W&& weights) {
   detail::need_whole<A>(), detail::need_real<W>();
   const detail::expression_program w = detail::program_of(weights);
   return reduced<double, 1>(detail::count_program(detail::program_of(std::forward<A>(a)), bins, &w));
@@ -351,12 +360,12 @@ requires(sizeof...(T) > 0) auto reduce_all(const reduced<T, Rank>&... r) {
 
 /// Assigns the result of a reduction to an array or a view, in one submission on the calling thread's stream of y.
 template <class Y, class T, std::size_t Rank>
-requires(detail::kind_of_operand<Y>.role == detail::operand_role::array) void assign(Y&& y, const reduced<T, Rank>& r) {
+requires(detail::kind_of_operand<Y>.is_local_array()) void assign(Y&& y, const reduced<T, Rank>& r) {
   detail::assign_reduction(nullptr, y, r, {});
 }
 /// As above, on a stream.
 template <class Y, class T, std::size_t Rank>
-requires(detail::kind_of_operand<Y>.role == detail::operand_role::array)  //
+requires(detail::kind_of_operand<Y>.is_local_array())  //
     void assign(located<stream_ref> s, Y&& y, const reduced<T, Rank>& r) {
   detail::assign_reduction(&s.value, y, r, s.at);
 }

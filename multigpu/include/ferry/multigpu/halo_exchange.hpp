@@ -58,7 +58,7 @@ inline void exchange(const team& t, std::span<halo_plan* const> plans) {
 void need_same_team(const team& a, const team& b);
 template <class A>
 void halos_are_filled(const A& a) {
-  if (a.validity()) a.validity()->refreshed();
+  a.note_filled();
 }
 
 }  // namespace detail

@@ -5,7 +5,9 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/copy.hpp"
+#include "ferry/core/detail/expressions/expression_operand.hpp"
 #include "ferry/core/parallel_for.hpp"
+#include "ferry/multigpu/detail/collectives/replicated_operand.hpp"
 #include "ferry/multigpu/team.hpp"
 #include "ferry/version.hpp"
 
@@ -33,7 +35,8 @@ struct replicated_argument {
   }
 };
 
-/// An array of which every member of a team has a copy. Ferry does not keep the copies equal: the program does the same
+/// An array of which every member of a team has a copy. In expressions over sharded arrays each member reads its own
+/// copy. Ferry does not keep the copies equal: the program does the same
 /// work on each, or calls copy() from memory of the CPU. Movable, not copyable. The destructor never blocks.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
@@ -45,6 +48,7 @@ class replicated_array {
   /// Makes the copies with undefined contents. May block if pools have to grow.
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e) : team_(t), extents_(e) {
     for (std::size_t i = 0; i < t.local_size(); ++i) copies_.emplace_back(e, t.device(t.first_local() + i));
+    operand_ = describe();
   }
   /// Makes the copies and fills every element with a value.
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e, T value) : replicated_array(t, e) {
@@ -84,6 +88,19 @@ class replicated_array {
     return *this;
   }
 
+  /// What the array is to expressions. Used by them, as the next members.
+  static constexpr detail::operand_kind expression_kind{detail::operand_role::elements, detail::scalar_type_of<T>(),
+                                                        Rank, true};
+  detail::expression_program program() const {
+    const detail::program_operand first = detail::operand_of(copies_.front());
+    return detail::placeholder_program(*team_operand(), first.shape, expression_kind.type, Kind);
+  }
+  const std::shared_ptr<const detail::team_operand>& team_operand() const {
+    (void)team();
+    if (!detail::is_same_memory(*operand_, copies_)) operand_ = describe();
+    return operand_;
+  }
+
   /// Returns the array as an argument that kernels read.
   replicated_argument<const T, Rank, Kind> as_team_argument() const { return {this, detail::access_mode::in}; }
   /// Returns the array as an argument that kernels read and write.
@@ -93,6 +110,13 @@ class replicated_array {
   ferry::team team_;
   ferry::extents<Rank> extents_;
   std::vector<basic_array<T, Rank, Kind>> copies_;
+  // Changes only if the program replaces arrays by copies().
+  mutable std::shared_ptr<const detail::team_operand> operand_;
+  std::shared_ptr<const detail::team_operand> describe() const {
+    std::vector<detail::program_operand> all;
+    for (const auto& c : copies_) all.push_back(detail::operand_of(c));
+    return std::make_shared<detail::replicated_operand>(team_, std::move(all));
+  }
 };
 
 /// Marks a replicated array that kernels read.

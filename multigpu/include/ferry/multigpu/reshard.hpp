@@ -45,7 +45,7 @@ void reshard_across(const sharded_array<T, Rank, From>& from, sharded_array<T, R
       }
     }
   messages.submit();
-  for (const arrival& a : arrivals) copy(t.stream(a.member), a.packed, to.cells(a.member, a.cells), source_line{});
+  for (const arrival& a : arrivals) copy(t.stream(a.member), a.packed, cells_for_call(to, a.member, a.cells), source_line{});
 }
 
 // Returns box b relative to the first cell of `whole`.
@@ -77,7 +77,7 @@ void reshard_to_each(const sharded_array<T, Rank, From>& from, sharded_array<T, 
     to.team().for_each([&](std::size_t m) {
       const box<Rank> both = to.layout().own(m) & own;
       if (!here && !both.empty())
-        copy(to.team().stream(m), slice_box(packed, within(both, own)), to.cells(m, both), source_line{});
+        copy(to.team().stream(m), slice_box(packed, within(both, own)), cells_for_call(to, m, both), source_line{});
     });
   }
 }
@@ -106,12 +106,12 @@ void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To
     for (std::size_t source = 0; source < from.team().size(); ++source) {
       const box<Rank> both = own & from.layout().own(source);
       if (both.empty() || !from.team().is_local(source)) continue;
-      copy(to.team().stream(m), from.cells(source, both), to.cells(m, both), source_line{});
+      copy(to.team().stream(m), from.cells(source, both), detail::cells_for_call(to, m, both), source_line{});
     }
   });
   if (from_many && to_many) detail::reshard_across(from, to);
   if (from_many && !to_many) detail::reshard_to_each(from, to);
-  if (to.validity()) to.validity()->changed();
+  to.note_changed();
 }
 
 /// Returns a new array with the same cells in another distribution, with halos filled if `o` has any. May allocate, and

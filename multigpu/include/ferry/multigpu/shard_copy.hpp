@@ -86,15 +86,15 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
     const stream_ref on = default_stream(t.device(m));
     if (to.layout().axis() == 0) {
       const std::size_t row = to.size() / to.extent(0);
-      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m),
+      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), detail::cells_for_call(to, m),
                   line);
     }
     const detail::cpu_buffer<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(on, std::span<const T>(part.span()), to.shard(m), line);
+    copy(on, std::span<const T>(part.span()), detail::cells_for_call(to, m), line);
   });
-  if (to.validity()) to.validity()->changed();
+  to.note_changed();
 }
 
 /// Copies the elements of local members to memory of the CPU, to their places in the row-major order of the whole
@@ -181,9 +181,9 @@ void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& t
   detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   to.team().for_each([&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
-    if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m), line);
+    if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), detail::cells_for_call(to, m), line);
   });
-  if (to.validity()) to.validity()->changed();
+  to.note_changed();
 }
 /// Copies a sharded array to an ordinary array of any location; as the copy from one.
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
@@ -203,7 +203,7 @@ void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source
     if (!a.layout().own(m).empty())
       fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
   });
-  if (a.validity()) a.validity()->refreshed();
+  a.note_filled();
 }
 
 /// @}

@@ -64,7 +64,7 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
     if (t.is_local(m)) {
       device_array<T, Rank> arrived(own.extents(), t.device(m));
       collective_group(t).receive(arrived, m, root).submit();
-      copy(t.stream(m), std::as_const(arrived), a.shard(m), source_line{});
+      copy(t.stream(m), std::as_const(arrived), detail::cells_for_call(a, m), source_line{});
     } else {
       const detail::cpu_buffer<T> part(own.extents().count());
       detail::for_each_run(values.data(), a.extents(), own,
@@ -73,7 +73,7 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
       collective_group(t).send(packed, root, m).submit();
     }
   }
-  if (a.validity()) a.validity()->changed();
+  a.note_changed();
 }
 
 /// @}

@@ -32,12 +32,23 @@ constexpr void need_op_without_state() {
                 "object of its type. Pass the data to the functor, as an argument");
 }
 
+// The operation of expressions that joins as Op does.
+template <class Op>
+constexpr std::optional<operation> joined_as() {
+  if constexpr (std::is_same_v<Op, plus>) return operation::add;
+  if constexpr (std::is_same_v<Op, multiplies>) return operation::multiply;
+  if constexpr (std::is_same_v<Op, minimum>) return operation::min;
+  if constexpr (std::is_same_v<Op, maximum>) return operation::max;
+  return {};
+}
+
 // One reduction over all members. Each part of the region runs once.
 template <class T, class Op>
 class team_reduction {
  public:
   team_reduction(const team& t, const Op& op)
-      : result_(t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); }) {
+      : result_(t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); },
+                joined_as<Op>()) {
     need_op_without_state<Op>();
     for (std::size_t i = 0; i < t.local_size(); ++i)
       members_.emplace_back(t.stream(t.first_local() + i), op, result_.parts().slice({i, i + 1}));

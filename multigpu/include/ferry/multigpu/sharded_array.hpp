@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
-#include "ferry/multigpu/detail/halos/halo_plan.hpp"
-#include "ferry/multigpu/detail/halos/halo_validity.hpp"
+#include "ferry/multigpu/detail/shards/shard_store.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/unified/migration.hpp"
 #include "ferry/version.hpp"
@@ -58,29 +57,42 @@ class sharded_array {
   /// @throws invalid_argument as shard_layout does
   /// @throws out_of_memory if the shards do not fit
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o = {})
-      : layout_(std::make_shared<shard_layout<Rank>>(t, e, o)) {
+      : store_(std::make_shared<store>(std::make_shared<shard_layout<Rank>>(t, e, o))) {
     allocate();
-    validity_ = detail::halo_validity<Rank>::of_new_array(*layout_);
+    store_->validity = detail::halo_validity<Rank>::of_new_array(*store_->layout);
   }
   /// Makes an array and fills every cell, including halos, with a value.
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o, T value)
       : sharded_array(t, e, o) {
-    for (std::size_t m = 0; m < shards_.size(); ++m) fill(team().stream(first() + m), shards_[m], value, source_line{});
-    if (validity_) validity_->refreshed();
+    for (std::size_t m = 0; m < store_->shards.size(); ++m)
+      fill(team().stream(first() + m), store_->shards[m], value, source_line{});
+    store_->note_filled();
   }
   sharded_array(sharded_array&&) noexcept = default;
   sharded_array& operator=(sharded_array&&) noexcept = default;
   sharded_array(const sharded_array&) = delete;
   sharded_array& operator=(const sharded_array&) = delete;
 
+  /// Sets the cells that members own to the elements of an expression, see docs/sharded_arrays.md. Each member computes
+  /// its own cells on its stream. Does not block, except as exchange_halos does. Defined in sharded_expression.hpp.
+  /// @throws invalid_argument if shapes, distributions or teams do not fit
+  template <class U, std::size_t R>
+  sharded_array& operator=(const sharded_expression<U, R>& e);
+  /// @overload
+  template <class U, std::size_t R>
+  sharded_array& operator=(const expression<U, R>& e);
+
   /// Returns the distribution.
   /// @throws invalid_argument for a default-constructed or moved-from array
   const shard_layout<Rank>& layout() const {
-    if (!layout_) throw invalid_argument("a sharded array is used that was default-constructed, or moved from");
-    return *layout_;
+    if (!store_) throw invalid_argument("a sharded array is used that was default-constructed, or moved from");
+    return *store_->layout;
   }
   /// Returns the distribution as a shared object.
-  const std::shared_ptr<const shard_layout<Rank>>& shared_layout() const { return layout_; }
+  const std::shared_ptr<const shard_layout<Rank>>& shared_layout() const {
+    (void)layout();
+    return store_->layout;
+  }
   /// Returns the team.
   const ferry::team& team() const { return layout().team(); }
   /// Returns the shape of the whole array.
@@ -91,11 +103,16 @@ class sharded_array {
   std::size_t size() const { return extents().count(); }
 
   /// Returns the cells that a local member owns, as a view of an ordinary array. Ferry does not track writes through a
-  /// view: they make no halo out of date. Halo cells that a writable view reaches count as up to date from then on.
+  /// view: they make no halo out of date, but from then on each statement with shift() of the array exchanges its
+  /// halos. Halo cells that a writable view reaches count as up to date from then on.
   /// @param member the rank of the member
   /// @return the view
   /// @throws invalid_argument for a member of another process
-  view shard(std::size_t member) { return part_of<view>(member, layout().own(member)); }
+  view shard(std::size_t member) {
+    view v = part_of<view>(member, layout().own(member));
+    store_->currency->handed_out();
+    return v;
+  }
   /// @overload
   const_view shard(std::size_t member) const { return part_of<const_view>(member, layout().own(member)); }
   /// Returns the cells that a local member owns and its halos. See shard() for writes and errors.
@@ -124,7 +141,8 @@ class sharded_array {
   /// @overload
   view cells(std::size_t member, const box<Rank>& b) {
     view v = part_of<view>(member, b);
-    if (validity_ && !layout().own(member).contains(b)) validity_->handed_out(member, b);
+    if (!(layout().own(member) & b).empty()) store_->currency->handed_out();
+    if (store_->validity && !layout().own(member).contains(b)) store_->validity->handed_out(member, b);
     return v;
   }
   /// @overload
@@ -134,7 +152,9 @@ class sharded_array {
   /// complete. For unified arrays only. For many elements, use host(a.shard(m)).
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& operator()(Index... index) {
-    return element<T>(*this, static_cast<std::ptrdiff_t>(index)...);
+    T& found = element<T>(*this, static_cast<std::ptrdiff_t>(index)...);
+    store_->currency->handed_out();
+    return found;
   }
   /// @overload
   template <class... Index>
@@ -148,46 +168,71 @@ class sharded_array {
   /// Returns the plan of the halo exchange; the first call makes it by make().
   template <class Make>
   detail::halo_plan& halos(Make make) const {
-    if (!halos_) halos_ = make();
-    return *halos_;
+    (void)layout();
+    if (!store_->halos) store_->halos = make();
+    return *store_->halos;
   }
 
   /// Returns which halos are up to date; null if that is not tracked.
-  detail::halo_validity<Rank>* validity() const { return validity_.get(); }
+  detail::halo_validity<Rank>* validity() const { return store_ ? store_->validity.get() : nullptr; }
+  /// Records that all cells were written, or the owned ones of a region. Used by calls that write cells.
+  void note_changed() const { store_->note_changed(); }
+  /// @overload
+  template <class Region>
+  void note_changed(const Region& r) const {
+    store_->currency->changed();
+    if (store_->validity) [[unlikely]]
+      store_->validity->changed(r);
+  }
+  /// Records that all halos were filled. Used by calls that fill them.
+  void note_filled() const { store_->note_filled(); }
+
+  /// What the array is to expressions. Used by them, as the next members.
+  static constexpr detail::operand_kind expression_kind{detail::operand_role::array, detail::scalar_type_of<T>(), Rank,
+                                                        true};
+  detail::expression_program program() const {
+    const std::shared_ptr<const detail::sharded_operand> cells = team_operand();
+    return detail::placeholder_program(*cells, cells->deal().extents, expression_kind.type, Kind);
+  }
+  std::shared_ptr<const detail::sharded_operand> team_operand() const {
+    (void)layout();
+    return store_;
+  }
 
   /// Returns the name of the array.
-  const std::string& name() const { return name_; }
+  const std::string& name() const {
+    static const std::string none;
+    return store_ ? store_->name : none;
+  }
   /// Returns the description of the array for error texts.
   detail::array_look look() const {
-    detail::array_look l{nullptr, Kind, detail::type_name<T>(), Rank, {}, name_};
-    for (std::size_t d = 0; layout_ && d != Rank; ++d) l.extent[d] = extent(d);
+    detail::array_look l{nullptr, Kind, detail::type_name<T>(), Rank, {}, name()};
+    for (std::size_t d = 0; store_ && d != Rank; ++d) l.extent[d] = extent(d);
     return l;
   }
   /// Names the array and its shards.
   sharded_array& name(std::string text) & {
-    for (std::size_t m = 0; m < shards_.size(); ++m)
-      if (shards_[m].owner())
-        shards_[m].owner().get().name =
+    if (!store_) return *this;
+    auto& shards = store_->shards;
+    for (std::size_t m = 0; m < shards.size(); ++m)
+      if (shards[m].owner())
+        shards[m].owner().get().name =
             Kind == memory_kind::unified ? text : text + "[" + std::to_string(first() + m) + "]";
-    name_ = std::move(text);
+    store_->name = std::move(text);
     return *this;
   }
   /// @overload
   sharded_array&& name(std::string text) && { return std::move(name(std::move(text))); }
   /// Swaps two arrays.
   friend void swap(sharded_array& a, sharded_array& b) noexcept {
-    std::swap(a.layout_, b.layout_);
-    std::swap(a.shards_, b.shards_);
-    std::swap(a.halos_, b.halos_);
-    std::swap(a.validity_, b.validity_);
-    std::swap(a.name_, b.name_);
+    std::swap(a.store_, b.store_);
   }
 
  private:
   std::size_t first() const { return team().first_local(); }
   const view& local(std::size_t member) const {
     (void)team().stream(member);  // throws for members of other processes
-    return shards_[member - first()];
+    return store_->shards[member - first()];
   }
   box<Rank> box_of(std::size_t member, std::initializer_list<slice> ranges) const {
     detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
@@ -223,19 +268,19 @@ class sharded_array {
   void allocate() {
     const std::size_t n = team().local_size();
     std::vector<std::size_t> counts(n);
-    for (std::size_t i = 0; i < n; ++i) counts[i] = layout_->local(first() + i).extents().count();
+    for (std::size_t i = 0; i < n; ++i) counts[i] = layout().local(first() + i).extents().count();
     const auto bytes = detail::checked_shard_bytes(counts, size(), sizeof(T), extents().text());
     if constexpr (Kind == memory_kind::unified) {
       const auto memory = detail::allocate_shards(team(), bytes);
       for (std::size_t i = 0; i < n; ++i) {
-        const auto e = layout_->local(first() + i).extents();
-        shards_.emplace_back(bytes[i] ? memory.owner : detail::allocation_ref(), reinterpret_cast<T*>(memory.begin[i]),
+        const auto e = layout().local(first() + i).extents();
+        store_->shards.emplace_back(bytes[i] ? memory.owner : detail::allocation_ref(), reinterpret_cast<T*>(memory.begin[i]),
                              e, row_major(e));
       }
     } else {
       for (std::size_t i = 0; i < n; ++i)
-        shards_.push_back(
-            basic_array<T, Rank, Kind>(layout_->local(first() + i).extents(), team().device(first() + i)));
+        store_->shards.push_back(
+            basic_array<T, Rank, Kind>(layout().local(first() + i).extents(), team().device(first() + i)));
     }
   }
   template <class U, class Self, class... Index>
@@ -256,20 +301,22 @@ class sharded_array {
     (std::make_index_sequence<Rank>());
   }
 
-  std::shared_ptr<const shard_layout<Rank>> layout_;
-  std::vector<view> shards_;  // of local members, with halos
-  mutable std::shared_ptr<detail::halo_plan> halos_;
-  std::shared_ptr<detail::halo_validity<Rank>> validity_;
-  std::string name_;
+  using store = detail::shard_store<T, Rank, Kind>;
+  std::shared_ptr<store> store_;
 };
 
 namespace detail {
-// Returns a writable view, for calls that record their effect on halos themselves.
+// Returns a writable view of cells, or of those that the member owns, for calls that record their effect on halos
+// themselves.
 template <class T, std::size_t Rank, memory_kind Kind>
 array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, std::size_t member,
                                          const box<Rank>& b) {
-  const auto v = a.cells(member, b);
+  const auto v = a.cells(member, b);  // const: records no view
   return {v.owner(), const_cast<T*>(v.unsynchronized_data()), v.extents(), v.strides()};
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, std::size_t member) {
+  return cells_for_call(a, member, a.layout().own(member));
 }
 }  // namespace detail
 

@@ -42,10 +42,10 @@ void read_npy_shards(npy_reader& file, sharded_array<T, Rank, Kind>& a) {
     if (own.empty()) continue;
     if (!file.info().fortran_order) {
       const auto cells = read_npy_box<T>(file, a.extents(), own, t.device(m));
-      copy(t.stream(m), cells, a.shard(m), source_line{});
+      copy(t.stream(m), cells, cells_for_call(a, m), source_line{});
     } else {
       const auto cells = read_npy_box<T>(file, reversed(a.extents()), reversed(own), t.device(m));
-      copy(t.stream(m), cells.transpose(), a.shard(m), source_line{});
+      copy(t.stream(m), cells.transpose(), cells_for_call(a, m), source_line{});
     }
   }
 }

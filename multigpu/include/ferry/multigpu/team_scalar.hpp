@@ -2,7 +2,9 @@
 /// Results that the members of a team compute together.
 #pragma once
 #include <list>
+#include <optional>
 
+#include "ferry/core/detail/expressions/expression_operand.hpp"
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 #include "ferry/version.hpp"
@@ -16,18 +18,24 @@ namespace ferry::inline FERRY_ABI {
 /// others. A reader joins the parts in the order of the members. So the CPU can read the result several steps later
 /// without stalling the devices. Kernels take it as ferry::mdspan<const T, 1> and join its elements: the parts of all
 /// members. For a team that spans processes, it contains the joined result only; all processes then wait for each
-/// other, as in value().
+/// other, as in value(). Expressions take it as they take a scalar, and join the parts on their device. They wait for
+/// the value if the team spans processes, and if an operation of the program's own joins the parts.
 /// @tparam T type of the value
 template <class T>
 class team_scalar {
  public:
   using join = T (*)(const T&, const T&);
   /// Makes a scalar whose parts are undefined until work writes them.
-  team_scalar(ferry::team t, T identity, join op)
+  /// @param t the team
+  /// @param identity the value that changes nothing
+  /// @param op joins two values
+  /// @param as the operation of expressions that joins as `op` does, if there is one
+  team_scalar(ferry::team t, T identity, join op, std::optional<detail::operation> as = {})
       : team_(std::move(t)),
         parts_({team_.local_size()}, team_.device(team_.first_local())),
         identity_(identity),
-        join_(op) {}
+        join_(op),
+        joined_as_(as) {}
   // Declared explicitly, because containers otherwise try to copy.
   team_scalar(team_scalar&&) noexcept = default;
   team_scalar& operator=(team_scalar&&) noexcept = default;
@@ -59,6 +67,23 @@ class team_scalar {
   const host_array<T, 1>& parts() const { return parts_; }
   /// @overload
   host_array<T, 1>& parts() { return parts_; }
+  /// What it is to expressions. Used by them, as program().
+  static constexpr detail::operand_kind expression_kind{detail::operand_role::value, detail::scalar_type_of<T>(), 0};
+  detail::expression_program program() const {
+    constexpr detail::scalar_type type = expression_kind.type;
+    if (!joined_as_ || detail::spans_processes(team())) {
+      const T now = value();
+      return detail::constant_program(&now, type);
+    }
+    const auto part = [&](std::size_t i) {
+      const array_view<const T, 0, memory_kind::host> one(parts_.owner(), parts_.unsynchronized_data() + i, {}, {});
+      return detail::array_program(detail::array_elements_of(one));
+    };
+    (void)team();
+    detail::expression_program p = part(0);
+    for (std::size_t i = 1; i != parts_.size(); ++i) p = detail::apply(*joined_as_, type, std::move(p), part(i));
+    return p;
+  }
   /// Returns the argument for a kernel. Not thread-safe, as all calls on a team.
   auto as_kernel_argument(source_line at) const {
     if (!detail::spans_processes(team())) return in(parts_, at);
@@ -75,6 +100,7 @@ class team_scalar {
   mutable std::list<host_array<T, 1>> joined_;
   T identity_;
   join join_;
+  std::optional<detail::operation> joined_as_;
 };
 
 /// @}

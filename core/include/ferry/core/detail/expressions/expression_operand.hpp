@@ -13,6 +13,8 @@
 namespace ferry::inline FERRY_ABI {
 template <class T, std::size_t Rank>
 class expression;
+template <class T, std::size_t Rank>
+class sharded_expression;
 template <class T>
 class scalar;
 template <class T, std::size_t Rank>
@@ -32,10 +34,14 @@ struct operand_kind {
   operand_role role = operand_role::none;
   scalar_type type = scalar_type::none;
   std::size_t rank = 0;
+  bool is_spread = false;  // over the devices of a team: takes part in a sharded_expression
   constexpr operand_type typed() const { return {type, role == operand_role::number}; }
   // Compare integers: comparisons of enums consider the operators of expressions, which ask this.
   constexpr bool is_operand() const { return static_cast<int>(role) != 0; }
-  constexpr bool is_lazy() const { return static_cast<int>(role) >= static_cast<int>(operand_role::elements); }
+  constexpr bool has_elements() const { return static_cast<int>(role) >= static_cast<int>(operand_role::elements); }
+  constexpr bool is_lazy() const { return has_elements() && !is_spread; }
+  constexpr bool is_array() const { return static_cast<int>(role) == static_cast<int>(operand_role::array); }
+  constexpr bool is_local_array() const { return is_array() && !is_spread; }
 };
 
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -62,6 +68,8 @@ constexpr operand_kind find_kind() {
     return {};
   else if constexpr (static_cast<int>(scalar_type_of<X>()) != 0)
     return {operand_role::number, scalar_type_of<X>(), 0};
+  else if constexpr (requires { X::expression_kind; })
+    return X::expression_kind;
   else if constexpr (std::is_class_v<X>)
     return kind_at(static_cast<const X*>(nullptr));
   else
@@ -72,7 +80,10 @@ inline constexpr operand_kind kind_of_operand = find_kind<std::remove_cvref_t<X>
 
 // True if these are the operands of an expression: at least one is an array or an expression.
 template <class... X>
-concept expression_operands = (... && kind_of_operand<X>.is_operand()) && (... || kind_of_operand<X>.is_lazy());
+concept expression_operands = (... && kind_of_operand<X>.is_operand()) && (... || kind_of_operand<X>.has_elements());
+// The same, of one device each.
+template <class... X>
+concept local_operands = expression_operands<X...> && (... && !kind_of_operand<X>.is_spread);
 
 // Checks the element type of an operand.
 template <class X>
@@ -106,7 +117,7 @@ template <class X>
 decltype(auto) program_of(X&& x) {
   need_element_type<X>();
   constexpr operand_kind kind = kind_of_operand<X>;
-  if constexpr (kind.role == operand_role::elements)
+  if constexpr (kind.role == operand_role::elements || requires { std::remove_cvref_t<X>::expression_kind; })
     return std::forward<X>(x).program();
   else if constexpr (kind.role == operand_role::array)
     return array_program(array_elements_of(x));
@@ -126,7 +137,7 @@ template <class X>
 auto operand_source_of(X&& x) {
   need_element_type<X>();
   constexpr operand_kind kind = kind_of_operand<X>;
-  if constexpr (kind.role == operand_role::array)
+  if constexpr (kind.is_local_array())
     return program_source(array_elements_of(x));
   else if constexpr (kind.role == operand_role::number)
     return program_source(&x, kind.type);
@@ -155,9 +166,16 @@ constexpr scalar_type common_type_of() {
     return operands_of(What, promoted(a, b));
 }
 
-template <scalar_type Type, std::size_t Rank>
-expression<scalar_of<Type>, Rank> make_expression(expression_program&& p) {
-  return expression<scalar_of<Type>, Rank>(std::move(p));
+template <class... X>
+inline constexpr bool are_spread = (... || kind_of_operand<X>.is_spread);
+
+// The expression of a program over operands, which may have been moved from.
+template <scalar_type Type, std::size_t Rank, class... X>
+auto make_expression(expression_program&& p, [[maybe_unused]] const X&... from) {
+  if constexpr (are_spread<X...>)
+    return sharded_expression<scalar_of<Type>, Rank>(std::move(p), from...);
+  else
+    return expression<scalar_of<Type>, Rank>(std::move(p));
 }
 
 constexpr std::size_t larger_rank(std::size_t a, std::size_t b) { return a < b ? b : a; }
@@ -168,13 +186,21 @@ inline constexpr std::size_t common_rank = [] {
   return rank;
 }();
 
-// The operation on operands that are converted to elements of type Operands; none: an error of the compiler.
+// The operation on operands that are converted to elements of type Operands, with results of type T.
+template <operation What, scalar_type Operands, class T, class... X>
+auto operation_on(X&&... x) {
+  if constexpr (are_spread<X...>)
+    return sharded_expression<T, common_rank<X...>>(
+        expression_program(What, Operands, {operand_source_of(std::forward<X>(x))...}), x...);
+  else
+    return expression<T, common_rank<X...>>(What, Operands, {operand_source_of(std::forward<X>(x))...});
+}
+// The same; Operands none: an error of the compiler.
 template <operation What, scalar_type Operands, class... X>
 auto operation_of(X&&... x) {
   need_operation<What, Operands>();
   constexpr scalar_type shown = Operands == scalar_type::none ? scalar_type::float32 : Operands;  // no further errors
-  return expression<scalar_of<element_result(What, shown)>, common_rank<X...>>(
-      What, shown, {operand_source_of(std::forward<X>(x))...});
+  return operation_on<What, shown, scalar_of<element_result(What, shown)>>(std::forward<X>(x)...);
 }
 template <operation What, class A>
 auto unary(A&& a) {
@@ -228,8 +254,15 @@ assignment assignment_of(To& to, E& program) {
 template <class To, class E>
 void assign_one(const stream_ref* s, To& to, E&& e, source_line at = {}) {
   need_assignable<To&, E>();
-  const expression_program& p = program_of(std::forward<E>(e));
-  assign_program(s, array_elements_of(to), p, at);
+  static_assert(!kind_of_operand<E>.is_spread || kind_of_operand<To>.is_spread,
+                "elements of a sharded array are assigned to an array of one device: assign them to a sharded array, "
+                "and copy that by ferry::copy");
+  if constexpr (kind_of_operand<To>.is_spread) {
+    to = std::forward<E>(e);
+  } else if constexpr (!kind_of_operand<E>.is_spread) {
+    const expression_program& p = program_of(std::forward<E>(e));
+    assign_program(s, array_elements_of(to), p, at);
+  }
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

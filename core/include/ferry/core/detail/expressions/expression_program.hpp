@@ -30,11 +30,12 @@ struct program_shape {
 // Elements of an array, with their own shape. Keeps the memory alive.
 struct program_operand {
   allocation_ref owner;
-  const std::byte* data = nullptr;                      // element at index 0
+  const std::byte* data = nullptr;  // element at index 0; of a placeholder, the operand_placeholder
   std::array<std::ptrdiff_t, max_rank> stride_bytes{};  // by axis; 0 for axes that it lacks and those of extent 1
   program_shape shape;
   scalar_type type = scalar_type::none;
   memory_kind kind = memory_kind::device;
+  bool is_placeholder = false;  // part_program() puts elements in its place
   // Of an operand that `gather` reads, else 0: gathered_bit, and of each axis four bits, the lowest axis first: 1 + the
   // axis of the program that goes along it, or 0, where the offsets of `gather` do.
   std::uint32_t axis_map = 0;
@@ -161,6 +162,33 @@ expression_program apply(operation what, scalar_type operands, expression_progra
 expression_program cast_program(expression_program p, scalar_type to);
 // A call of a function. Arguments are converted to the types of its parameters; their shapes broadcast.
 expression_program call_program(const function_definition& f, std::span<expression_program> arguments);
+
+// A box of the elements that a program computes, for one member of a team. Axes are numbered from the last.
+struct program_part {
+  std::size_t member = 0;
+  program_shape whole, shape;                     // of all elements, and of the box
+  std::array<std::ptrdiff_t, max_rank> first{};  // index of the box's first element
+  bool is_empty() const { return shape.is_empty(); }
+};
+
+// An operand whose memory differs from part to part. Owned by the expression whose program refers to it.
+class operand_placeholder {
+ public:
+  virtual ~operand_placeholder() = default;
+  // The operand in the text of an expression.
+  virtual std::string text() const = 0;
+  // The elements of a part: of its shape, or of extent 1 where they broadcast.
+  virtual program_operand elements(const program_part& p) const = 0;
+};
+// A program of the placeholder's value.
+expression_program placeholder_program(const operand_placeholder& what, const program_shape& shape, scalar_type type,
+                                       memory_kind kind);
+// Requires is_placeholder.
+const operand_placeholder& placeholder_of(const program_operand& o);
+// The elements of an operand of the whole shape that belong to a part.
+program_operand sliced(const program_operand& o, const program_part& part);
+// The program of a part: its operands are the part's elements, and its indices those of the whole.
+expression_program part_program(const expression_program& p, const program_part& part);
 
 // Such as "b + 2 * sin(a)", with the names of arrays.
 std::string text_of(const expression_program& p);

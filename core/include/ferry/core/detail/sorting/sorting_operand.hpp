@@ -19,7 +19,7 @@ concept sortable = kind_of_operand<A>
 // Arrays and views.
 template <class Y>
 concept sorted_destination = kind_of_operand<Y>
-.role == operand_role::array;
+.is_local_array();
 
 // Why a call does not compile: the first that applies.
 template <class A>

@@ -90,8 +90,7 @@ template <class Region, class A>
 void note_written(const Region&, const A&) {}
 template <class Region, class T, std::size_t Rank, memory_kind Kind>
 void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
-  if (auto* v = a.what->validity(); v && a.mode != access_mode::in) [[unlikely]]
-    v->changed(r);
+  if (a.mode != access_mode::in) a.what->note_changed(r);
 }
 
 // Converts sharded and replicated arrays, and all other arguments, for a parameter P of the functor, as as_argument

@@ -1,0 +1,69 @@
+// Reductions of expressions over sharded arrays: the part of each member, and how parts are joined.
+#pragma once
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "ferry/core/detail/reductions/reduction_operand.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/reduction_operations.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// Each member reduces the cells that it owns to its part, on its stream; halos that shifted operands read are exchanged
+// before. parts: of the local members. neutral: the part of a member without cells. Throws invalid_argument if
+// distributions or teams do not fit, and for the least or greatest of no elements.
+void reduce_sharded(const team& t, const reduction_program& r, std::span<const program_operand> parts,
+                    const void* neutral);
+// The team of the program's sharded arrays. Throws invalid_argument if it reads none, or several that do not fit.
+const team& team_of(const expression_program& p);
+
+// How the parts of members become one value.
+template <reduction_function F, class T>
+struct joined_parts {
+  static constexpr bool is_extreme = F == reduction_function::min || F == reduction_function::max;
+  // half and bfloat16 have no order of their own.
+  using ordered = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+
+  static T neutral() {
+    if constexpr (F == reduction_function::prod || F == reduction_function::all) {
+      return T(1);
+    } else if constexpr (is_extreme) {
+      using limits = std::numeric_limits<ordered>;
+      const ordered most = limits::has_infinity ? limits::infinity() : limits::max();
+      const ordered least = limits::has_infinity ? -limits::infinity() : limits::lowest();
+      return T(F == reduction_function::min ? most : least);
+    } else {
+      return T(0);
+    }
+  }
+  static T join(const T& a, const T& b) {
+    if constexpr (F == reduction_function::prod)
+      return T(a * b);
+    else if constexpr (F == reduction_function::min)
+      return T(minimum()(ordered(a), ordered(b)));
+    else if constexpr (F == reduction_function::max)
+      return T(maximum()(ordered(a), ordered(b)));
+    else if constexpr (F == reduction_function::any)
+      return a || b;
+    else if constexpr (F == reduction_function::all)
+      return a && b;
+    else if constexpr (F == reduction_function::norm || F == reduction_function::std)
+      return std::hypot(a, b);
+    else
+      return T(a + b);
+  }
+  static constexpr operation as = F == reduction_function::prod   ? operation::multiply
+                                  : F == reduction_function::min  ? operation::min
+                                  : F == reduction_function::max  ? operation::max
+                                  : F == reduction_function::any  ? operation::logical_or
+                                  : F == reduction_function::all  ? operation::logical_and
+                                  : F == reduction_function::norm ? operation::hypot
+                                  : F == reduction_function::std  ? operation::hypot
+                                                                  : operation::add;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,63 @@
+// The cells of sharded arrays as operands of expressions. No templates.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "ferry/core/detail/expressions/expression_program.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/multigpu/detail/halos/halo_plan.hpp"
+#include "ferry/multigpu/detail/teams/team_operand.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// Distribution of an array. Axes are numbered from the last.
+struct shard_deal {
+  program_shape extents;
+  std::size_t axis = 0;  // of distribution
+  std::array<std::size_t, max_rank> halo{};
+  std::array<bool, max_rank> periodic{};
+  bool is_like(const shard_deal& o) const { return extents == o.extents && axis == o.axis; }
+};
+
+// The cells of a sharded array.
+class sharded_operand : public team_operand {
+ public:
+  const sharded_operand* array() const override { return this; }
+  program_operand elements(const program_part& p) const override { return cells(p); }
+  virtual shard_deal deal() const = 0;
+  // Cells of a part, which may be in halos.
+  virtual program_operand cells(const program_part& p) const = 0;
+  // All memory of a local member's shard, with halos.
+  virtual byte_range memory(std::size_t member) const = 0;
+  // "sharded array 'u' of 40 x 30 along axis 0 of a team of 2".
+  virtual std::string described() const = 0;
+  // The plan of the exchange; null before the first one was made.
+  virtual halo_plan* plan() const = 0;
+  virtual bool halos_are_filled() const = 0;
+  virtual void note_filled() const = 0;
+  virtual void note_changed() const = 0;
+
+  // The cells that a member owns.
+  program_part own(std::size_t member) const;
+};
+
+// The cells at a distance from those of an array.
+class shifted_operand : public team_operand {
+ public:
+  // Throws invalid_argument with the width that a halo needs, if one is too narrow. text: such as "{1, 0}".
+  shifted_operand(std::shared_ptr<const sharded_operand> of, const axis_offsets& by, std::string text);
+  const ferry::team& team() const override { return of_->team(); }
+  const sharded_operand* array() const override { return of_.get(); }
+  axis_offsets shift() const override { return by_; }
+  std::string text() const override { return "shift(" + of_->text() + ", " + text_ + ")"; }
+  program_operand elements(const program_part& p) const override;
+
+ private:
+  std::shared_ptr<const sharded_operand> of_;
+  axis_offsets by_;
+  std::string text_;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,218 @@
+/// @file
+/// Array expressions over sharded arrays: `v = u + k * (shift(u, {1, 0}) + shift(u, {-1, 0}))`. Each member of the team
+/// computes its own cells.
+#pragma once
+#include <array>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ferry/core/expression.hpp"
+#include "ferry/core/math.hpp"
+#include "ferry/core/reduce.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
+#include "ferry/multigpu/halo_exchange.hpp"
+#include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/multigpu/team_scalar.hpp"
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
+
+/// @addtogroup sharded_arrays
+/// @{
+
+/// Elements that the members of a team compute when they are assigned to a sharded array. Keeps the memory of its arrays
+/// alive, and may be assigned several times.
+/// @tparam T type of the elements
+/// @tparam Rank number of dimensions
+template <class T, std::size_t Rank>
+class sharded_expression {
+ public:
+  using value_type = T;
+  static constexpr std::size_t rank = Rank;
+  static constexpr detail::operand_kind expression_kind{detail::operand_role::elements, detail::scalar_type_of<T>(),
+                                                        Rank, true};
+
+  /// Used by the functions of expressions. from: the operands, whose programs may have been moved from.
+  template <class... X>
+  explicit sharded_expression(detail::expression_program&& p, const X&... from) : program_(std::move(p)) {
+    (keep(from), ...);
+  }
+  /// Shape of the whole, in elements.
+  ferry::extents<Rank> extents() const {
+    ferry::extents<Rank> e;
+    for (std::size_t d = 0; d != Rank; ++d) e[d] = program_.shape.extent[Rank - 1 - d];
+    return e;
+  }
+  /// Number of elements of the whole.
+  std::size_t size() const { return extents().count(); }
+  /// Such as "b + 2 * shift(u, {1, 0})", with the names of the arrays.
+  std::string text() const { return detail::text_of(program_); }
+  /// The program behind the expression.
+  const detail::expression_program& program() const& { return program_; }
+  detail::expression_program&& program() && { return std::move(program_); }
+  /// The operands on several devices. Used by the functions of expressions.
+  const std::vector<std::shared_ptr<const detail::team_operand>>& operands() const { return operands_; }
+  /// The reduction of all elements, submitted now. Used by sum() and the like.
+  template <detail::reduction_function F, class... Options>
+  auto reduce(const Options&... options) const;
+
+ private:
+  template <class X>
+  void keep(const X& x) {
+    if constexpr (requires { x.operands(); })
+      operands_.insert(operands_.end(), x.operands().begin(), x.operands().end());
+    else if constexpr (requires { x.team_operand(); })
+      operands_.push_back(x.team_operand());
+    else if constexpr (std::is_convertible_v<const X&, std::shared_ptr<const detail::team_operand>>)
+      operands_.push_back(x);
+  }
+  detail::expression_program program_;
+  std::vector<std::shared_ptr<const detail::team_operand>> operands_;
+};
+
+/// The cells at a distance from those that are assigned: in `v = shift(u, {1, 0})`, v(i, j) becomes u(i + 1, j). Cells of
+/// neighbours come from the halo, which must be as wide as the distance. The assignment exchanges halos that are out of
+/// date, and computes the interior meanwhile. Beyond the ends of an axis that is not periodic, halo cells have the values
+/// that the program stored there. May allocate buffers for the exchange.
+/// @param u the array
+/// @param by distance along each axis, in cells
+/// @throws invalid_argument with the width that is needed, if a halo is too narrow
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_expression<T, Rank> shift(const sharded_array<T, Rank, Kind>& u, const std::ptrdiff_t (&by)[Rank]) {
+  detail::need_element_type<sharded_array<T, Rank, Kind>>();
+  detail::axis_offsets offsets{};
+  std::string text;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    offsets[Rank - 1 - d] = by[d];
+    text += (d ? ", " : "{") + std::to_string(by[d]);
+  }
+  const std::shared_ptr<const detail::team_operand> operand =
+      std::make_shared<detail::shifted_operand>(u.team_operand(), offsets, text + "}");
+  if (u.layout().has_halo()) (void)detail::halo_plan_of(u);
+  return sharded_expression<T, Rank>(
+      detail::placeholder_program(*operand, u.team_operand()->deal().extents, u.expression_kind.type, Kind), operand);
+}
+
+namespace detail {
+
+template <std::size_t... I, class Pairs>
+void assign_sharded_pairs(std::index_sequence<I...>, Pairs&& pairs) {
+  using tuple = std::remove_reference_t<Pairs>;
+  (need_assignable<std::tuple_element_t<2 * I, tuple>, std::tuple_element_t<2 * I + 1, tuple>>(), ...);
+  const expression_program programs[] = {
+      program_of(std::forward<std::tuple_element_t<2 * I + 1, tuple>>(std::get<2 * I + 1>(pairs)))...};
+  const std::shared_ptr<const sharded_operand> to[] = {std::get<2 * I>(pairs).team_operand()...};
+  const sharded_assignment all[] = {{to[I].get(), &programs[I]}...};
+  assign_sharded(all);
+}
+
+}  // namespace detail
+
+/// Assigns expressions, arrays, scalars or numbers to sharded arrays, in one submission for each member:
+/// assign(y, e1, z, e2). All expressions read what was there before. All destinations are distributed alike.
+/// @param y destination
+/// @param e its elements
+/// @param more further pairs
+/// @throws invalid_argument if shapes, distributions or teams do not fit
+template <class Y, class E, class... More>
+requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_spread &&
+         sizeof...(More) % 2 == 0)  //
+    void assign(Y&& y, E&& e, More&&... more) {
+  detail::assign_sharded_pairs(
+      std::make_index_sequence<1 + sizeof...(More) / 2>(),
+      std::tuple<Y&&, E&&, More&&...>(std::forward<Y>(y), std::forward<E>(e), std::forward<More>(more)...));
+}
+
+namespace detail {
+
+// The part of a member as an array.
+template <class T>
+array_view<T, 0, memory_kind::host> part_of_scalar(team_scalar<T>& s, std::size_t local) {
+  return {s.parts().owner(), s.parts().unsynchronized_data() + local, {}, {}};
+}
+// Changes the parts: part = f(part).
+template <class T, class F>
+void change_parts(team_scalar<T>& s, F f) {
+  const team& t = s.team();
+  t.for_each([&](std::size_t m) {
+    auto part = part_of_scalar(s, m - t.first_local());
+    assign(t.stream(m), part, f(part));
+  });
+}
+
+template <reduction_function F, reduction_function Joined, class T, std::size_t Rank>
+auto reduce_to_parts(const sharded_expression<T, Rank>& e) {
+  constexpr scalar_type type = reduced_as(F, scalar_type_of<T>());
+  using result = scalar_of<type>;
+  using parts = joined_parts<Joined, result>;
+  const result neutral = parts::neutral();
+  const team& t = team_of(e.program());
+  const reduction_program r = make_reduction<F>(e);
+  team_scalar<result> s(t, neutral, &parts::join, parts::as);
+  std::vector<program_operand> to;
+  for (std::size_t i = 0; i != t.local_size(); ++i) to.push_back(operand_of(part_of_scalar(s, i)));
+  reduce_sharded(t, r, to, &neutral);
+  return s;
+}
+
+}  // namespace detail
+
+/// @cond
+template <class T, std::size_t Rank>
+template <detail::reduction_function F, class... Options>
+auto sharded_expression<T, Rank>::reduce(const Options&... options) const {
+  using function = detail::reduction_function;
+  using detail::change_parts;
+  static_assert(F != function::argmin && F != function::argmax,
+                "positions of elements of sharded arrays are not computed: copy the cells to an array (ferry::copy)");
+  static_assert((... && std::is_same_v<Options, ddof>),
+                "expressions over sharded arrays are reduced over all axes: copy the cells to an array (ferry::copy)");
+  using result = detail::scalar_of<detail::reduced_as(F, detail::scalar_type_of<T>())>;
+  const double freedom = (0.0 + ... + options.value);
+  const auto count = static_cast<double>(size());
+  if constexpr (F == function::mean) {
+    auto s = cast<result>(*this).template reduce<function::sum>();
+    change_parts(s, [&](const auto& part) { return part / count; });
+    return s;
+  } else if constexpr (F == function::var || F == function::std) {
+    const auto distance = cast<result>(*this) - reduce<function::mean>();
+    auto s = detail::reduce_to_parts<function::sum, F>(distance * distance);
+    change_parts(s, [&](const auto& part) {
+      if constexpr (F == function::var)
+        return part / (count - freedom);
+      else
+        return sqrt(part / (count - freedom));
+    });
+    return s;
+  } else {
+    return detail::reduce_to_parts<F, F>(*this);
+  }
+}
+/// @endcond
+
+// Definitions of array members that evaluate.
+
+template <class T, std::size_t Rank, memory_kind Kind>
+template <class U, std::size_t R>
+sharded_array<T, Rank, Kind>& sharded_array<T, Rank, Kind>::operator=(const sharded_expression<U, R>& e) {
+  detail::need_assignable<sharded_array&, sharded_expression<U, R>>();
+  const detail::sharded_assignment one{team_operand().get(), &e.program()};
+  detail::assign_sharded({&one, 1});
+  return *this;
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+template <class U, std::size_t R>
+sharded_array<T, Rank, Kind>& sharded_array<T, Rank, Kind>::operator=(const expression<U, R>& e) {
+  detail::need_assignable<sharded_array&, expression<U, R>>();
+  const detail::sharded_assignment one{team_operand().get(), &e.program()};
+  detail::assign_sharded({&one, 1});
+  return *this;
+}
+
+/// @}
+
+}  // namespace ferry::inline FERRY_ABI

@@ -1,0 +1,63 @@
+#include "expressions/stale_operands.hpp"
+
+#include <algorithm>
+
+#include "ferry/multigpu/across_processes.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+// True if the operand reads halo cells that mirror cells of the array.
+bool reads_mirrors(const shard_deal& d, const axis_offsets& by, std::size_t members) {
+  for (std::size_t k = 0; k != d.extents.rank; ++k)
+    if (by[k] != 0 && (d.periodic[k] || (k == d.axis && members > 1))) return true;
+  return false;
+}
+
+// Cells [from, from + count) along the axis of distribution.
+program_part along(const program_part& own, std::size_t axis, std::size_t from, std::size_t count) {
+  program_part p = own;
+  p.first[axis] += static_cast<std::ptrdiff_t>(from);
+  p.shape.extent[axis] = count;
+  return p;
+}
+
+}  // namespace
+
+void stale_operands::add(const expression_program& p) {
+  for (const program_operand& o : p.operands)
+    if (o.is_placeholder) add(static_cast<const team_operand&>(placeholder_of(o)));
+}
+
+void stale_operands::add(const team_operand& o) {
+  const sharded_operand* const array = o.array();
+  if (!array) return;
+  const shard_deal d = array->deal();
+  const axis_offsets by = o.shift();
+  if (d.extents.is_empty() || !reads_mirrors(d, by, o.team().size())) return;
+  // Processes do not know which views others handed out, and must agree whether they exchange.
+  if (array->halos_are_filled() && !spans_processes(o.team())) return;
+  if (by[d.axis] < 0) low_ = std::max(low_, static_cast<std::size_t>(-by[d.axis]));
+  is_periodic_ = is_periodic_ || d.periodic[d.axis];
+  if (by[d.axis] > 0) high_ = std::max(high_, static_cast<std::size_t>(by[d.axis]));
+  if (std::find(arrays_.begin(), arrays_.end(), array) != arrays_.end()) return;
+  arrays_.push_back(array);
+  plans_.push_back(array->plan());
+}
+
+evaluated_parts stale_operands::parts_of(const sharded_operand& to, std::size_t member) const {
+  const program_part own = to.own(member);
+  const shard_deal d = to.deal();
+  const std::size_t n = own.shape.extent[d.axis], all = d.extents.extent[d.axis];
+  const auto begin = static_cast<std::size_t>(own.first[d.axis]);
+  // Beyond the ends of an axis that is not periodic, nothing is exchanged.
+  const std::size_t low = is_periodic_ || begin > 0 ? std::min(low_, n) : 0;
+  const std::size_t high = is_periodic_ || begin + n < all ? std::min(high_, n - low) : 0;
+  return {along(own, d.axis, low, n - low - high), {along(own, d.axis, 0, low), along(own, d.axis, n - high, high)}};
+}
+
+void stale_operands::note_filled() const {
+  for (const sharded_operand* a : arrays_) a->note_filled();
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,34 @@
+// The shifted operands of programs whose halos must be exchanged before some cells can be computed.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ferry/multigpu/detail/shards/sharded_operand.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// The cells of a member: those that can be computed during the exchange, and those before and after them.
+struct evaluated_parts {
+  program_part interior;
+  std::array<program_part, 2> edges;
+};
+
+class stale_operands {
+ public:
+  void add(const expression_program& p);
+  // One for each array.
+  std::span<halo_plan* const> plans() const { return plans_; }
+  evaluated_parts parts_of(const sharded_operand& to, std::size_t member) const;
+  void note_filled() const;
+
+ private:
+  void add(const team_operand& o);
+  std::vector<const sharded_operand*> arrays_;
+  std::vector<halo_plan*> plans_;
+  std::size_t low_ = 0, high_ = 0;  // greatest distance along the axis of distribution
+  bool is_periodic_ = false;        // true: some array is, along that axis
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail

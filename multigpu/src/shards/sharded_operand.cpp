@@ -1,0 +1,42 @@
+#include "ferry/multigpu/detail/shards/sharded_operand.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+program_part sharded_operand::own(std::size_t member) const {
+  const shard_deal d = deal();
+  const part mine = team().part_of(member, d.extents.extent[d.axis]);
+  program_part p;
+  p.member = member;
+  p.whole = p.shape = d.extents;
+  p.first[d.axis] = static_cast<std::ptrdiff_t>(mine.begin);
+  p.shape.extent[d.axis] = mine.size();
+  return p;
+}
+
+shifted_operand::shifted_operand(std::shared_ptr<const sharded_operand> of, const axis_offsets& by, std::string text)
+    : of_(std::move(of)),
+      by_(by),
+      text_(std::move(text)) {
+  const shard_deal d = of_->deal();
+  for (std::size_t k = d.extents.rank; k-- > 0;) {
+    const auto width = static_cast<std::size_t>(std::abs(by_[k]));
+    if (width <= d.halo[k]) continue;
+    const std::string axis = std::to_string(d.extents.rank - 1 - k);
+    throw invalid_argument(this->text() + " needs a halo of " + std::to_string(width) + " cells along axis " + axis +
+                           ", and " + of_->described() + " has one of " + std::to_string(d.halo[k]) +
+                           ": make the array with shard_options{.halo = ...} of that width");
+  }
+}
+
+program_operand shifted_operand::elements(const program_part& p) const {
+  program_part there = p;
+  for (std::size_t d = 0; d != p.shape.rank; ++d) there.first[d] += by_[d];
+  return of_->cells(there);
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
