@@ -39,9 +39,8 @@ auto with_kernel(const fr::expression<T, Rank>& e, F f) {
 
 template <class T, std::size_t Rank>
 std::string compile(const fr::expression<T, Rank>& e) {
-  const jit::kernel_source source = with_kernel(e, [](const evaluation& view, const generator::kernel_plan& p) {
-    return generator::kernel_source_for(view, p);
-  });
+  const jit::kernel_source source = with_kernel(
+      e, [](const evaluation& view, const generator::kernel_plan& p) { return generator::kernel_source_for(view, p); });
   try {
     BOOST_TEST(!cuda::nvrtc_compiler().compile(source, target).empty());
   } catch (const jit::compile_error& error) {
@@ -74,8 +73,8 @@ BOOST_AUTO_TEST_CASE(all_traversals_compile) {
   const fr::simulation sim;
   const fr::device_array<float, 2> a({64, 64}, 1.f);
   const fr::device_array<std::int64_t> i({64}, 1);
-  compile(fr::take(a, i, 0) + a.transpose());                            // tiles
-  compile(fr::take(a.transpose(), i, 0) * 2 + fr::take(a, i, 1));        // strided
+  compile(fr::take(a, i, 0) + a.transpose());                      // tiles
+  compile(fr::take(a.transpose(), i, 0) * 2 + fr::take(a, i, 1));  // strided
   compile(fr::pad(a, {{3, 4}, {0, 5}}, fr::pad_mode::reflect));
   compile(fr::pad(a, {{3, 4}}, fr::pad_mode::wrap) + 1);
   compile(fr::repeat(a, 3) + fr::tiled(a, {1, 3}));

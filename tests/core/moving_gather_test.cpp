@@ -160,17 +160,30 @@ BOOST_FIXTURE_TEST_CASE(bad_input, on_two_devices) {
   const auto i = array_of<int>({0, 1});
   check_error<fr::invalid_argument>([&] { fr::take(a, i, 2); }, {"fr::take", "no axis 2", "2 dimensions"});
   check_error<fr::invalid_argument>([&] { fr::roll(a, 1, -3); }, {"fr::roll", "no axis -3"});
-  check_error<fr::invalid_argument>([&] { fr::take(a.slice({1, 1}), i, 0); },
-                                    {"fr::take from array 'a'", "0 x 4", "no elements along axis 0"});
-  check_error<fr::invalid_argument>([&] { fr::gather(a, i, array_of<int>({0, 1, 2})); }, {"2", "3", "do not broadcast"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::take(a.slice({1, 1}), i, 0);
+      },
+      {"fr::take from array 'a'", "0 x 4", "no elements along axis 0"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::gather(a, i, array_of<int>({0, 1, 2}));
+      },
+      {"2", "3", "do not broadcast"});
   check_error<fr::invalid_argument>([&] { fr::gather(a.slice({1, 1}), i, i); }, {"fr::gather", "no elements"});
-  check_error<fr::invalid_argument>([&] { fr::concatenate(0, a, a.slice({{}, {0, 3}})); },
-                                    {"fr::concatenate", "array 'a'", "3 x 4", "3 x 3", "dimension 1"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::concatenate(0, a, a.slice({{}, {0, 3}}));
+      },
+      {"fr::concatenate", "array 'a'", "3 x 4", "3 x 3", "dimension 1"});
   check_error<fr::invalid_argument>([&] { fr::stack(0, a, a.slice({0, 2})); }, {"fr::stack", "2 x 4", "dimension 0"});
   check_error<fr::invalid_argument>([&] { fr::tiled(a, {2}); }, {"fr::tiled", "1 numbers for 2 dimensions"});
   check_error<fr::invalid_argument>([&] { fr::pad(a, {{1, 1}, {1, 1}, {1, 1}}, 0); }, {"fr::pad", "3 numbers for 2"});
-  check_error<fr::invalid_argument>([&] { fr::pad(a.slice({0, 0}), {{1, 1}}, fr::pad_mode::edge); },
-                                    {"fr::pad", "0 x 4", "2 x 6", "no element to copy"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::pad(a.slice({0, 0}), {{1, 1}}, fr::pad_mode::edge);
+      },
+      {"fr::pad", "0 x 4", "2 x 6", "no element to copy"});
   check_error<fr::invalid_argument>([&] { fr::flip(a, 2); }, {"fr::flip", "no axis 2"});
   check_error<fr::invalid_argument>([&] { fr::rot90(a, 1, 0, -2); }, {"fr::rot90", "both axes are axis 0"});
 }

@@ -140,8 +140,11 @@ BOOST_FIXTURE_TEST_CASE(bad_shapes, on_two_devices) {
   auto y = counted<float>(fr::extents<2>{3, 4});
   y.name("y");
   const auto i = array_of<int>({0, 1});
-  check_error<fr::invalid_argument>([&] { fr::scatter(y, i, array_of<float>({1, 2})); },
-                                    {"fr::scatter to", "'y'", "3 x 4", "of 2 do not broadcast to 2 x 4"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::scatter(y, i, array_of<float>({1, 2}));
+      },
+      {"fr::scatter to", "'y'", "3 x 4", "of 2 do not broadcast to 2 x 4"});
   check_error<fr::invalid_argument>([&] { fr::scatter(y, i, 1, 2); }, {"fr::scatter", "no axis 2", "2 dimensions"});
   fr::device_array<float, 2> none({0, 4});
   check_error<fr::invalid_argument>([&] { fr::scatter(none, i, 1.f); }, {"no elements along dimension 0"});

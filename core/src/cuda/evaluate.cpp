@@ -62,9 +62,9 @@ void cuda_backend::interpret(native_stream stream, int device, const evaluation&
 // The interpreter kernel neither calls functions of the program nor gathers: such an evaluation waits for its kernel.
 void* cuda_backend::finish_needed(int device, const evaluation& e, const generator::kernel_plan& p) {
   if (void* const function = kernels_->finish(device, e, p)) return function;
-  throw not_supported(std::string(evaluating) + what_needs_a_kernel(e) +
-                      ": its kernel cannot be compiled, and only compiled kernels do that: " +
-                      kernels_->why_not(device, p.shape()));
+  throw not_supported(
+      std::string(evaluating) + what_needs_a_kernel(e) +
+      ": its kernel cannot be compiled, and only compiled kernels do that: " + kernels_->why_not(device, p.shape()));
 }
 
 // Captures compile nothing: there, a program whose kernel is not compiled is interpreted.

@@ -60,8 +60,7 @@ struct integer_sum {
 };
 struct half_sum {
   __device__ std::uint16_t operator()(std::uint16_t a, std::uint16_t b) const {
-    return __half_as_ushort(
-        __float2half_rn(__half2float(__ushort_as_half(a)) + __half2float(__ushort_as_half(b))));
+    return __half_as_ushort(__float2half_rn(__half2float(__ushort_as_half(a)) + __half2float(__ushort_as_half(b))));
   }
 };
 struct bfloat16_sum {

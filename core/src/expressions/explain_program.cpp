@@ -46,9 +46,10 @@ std::string explain_program(const expression_program& p, scalar_type type) {
       count *= o.shape.extent[d];
     }
     read += count * size_of(o.type);
-    text += "  reads " + array_text(look) + (o.is_gathered()       ? ", at indices\n"
-                                                    : o.shape == p.shape ? "\n"
-                                                                         : ", which is stretched\n");
+    text += "  reads " + array_text(look) +
+            (o.is_gathered()      ? ", at indices\n"
+             : o.shape == p.shape ? "\n"
+                                  : ", which is stretched\n");
   }
   text += "  moves " + std::to_string(read + written) + " bytes: " + std::to_string(read) + " read, " +
           std::to_string(written) + " written\n";

@@ -16,8 +16,7 @@ std::string operand_type(const evaluation_operand& o) {
 
 void write_element(source_builder& s, const evaluation& e) {
   std::string parameters = "const arguments& g";
-  for (std::size_t i = 0; i < e.operands.size(); ++i)
-    parameters += joined(", ", operand_type(e.operands[i]), " v", i);
+  for (std::size_t i = 0; i < e.operands.size(); ++i) parameters += joined(", ", operand_type(e.operands[i]), " v", i);
   for (std::size_t d = 0; d < max_rank; ++d)
     if (uses_index(e, d)) parameters += joined(", long long x", d);
   for (std::size_t i = 0; i < e.outputs.size(); ++i) {

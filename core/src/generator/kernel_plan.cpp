@@ -47,10 +47,10 @@ void kernel_plan::classify(const evaluation& e) {
     const auto size = static_cast<std::ptrdiff_t>(size_of(o.type));
     const std::ptrdiff_t stride = o.stride_bytes[0];
     const bool is_output = i >= operands_;
-    classes_[i] = o.is_gathered                    ? access_class::gathered
+    classes_[i] = o.is_gathered                      ? access_class::gathered
                   : stride == size || extent[0] == 1 ? access_class::contiguous
-                  : stride == 0 && !is_output      ? access_class::broadcast
-                                                   : access_class::strided;
+                  : stride == 0 && !is_output        ? access_class::broadcast
+                                                     : access_class::strided;
   });
 }
 

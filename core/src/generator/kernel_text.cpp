@@ -158,8 +158,7 @@ class kernel_writer {
       return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : "");
     };
     s_.line(element_call(
-        e_, value,
-        [&](std::size_t d) { return d == 0 && lanes > 1 ? joined("i0[u] * ", lanes, "ull + l") : digit(d); },
+        e_, value, [&](std::size_t d) { return d == 0 && lanes > 1 ? joined("i0[u] * ", lanes, "ull + l") : digit(d); },
         [](std::size_t i) { return joined("y", i, ".v[l]"); }, [](std::size_t i) { return joined("w", i, "[l]"); }));
     s_.close();
     for (std::size_t i = 0; i < outputs(); ++i) write_row_store(i, digit, is_partial);

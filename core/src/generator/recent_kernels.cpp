@@ -17,8 +17,7 @@ std::uint8_t alignment_of(const evaluation_operand& o) {
 bool is_complete(const instruction& i) {
   return is_listed(i.what) || i.what == operation::load || i.what == operation::constant ||
          i.what == operation::index || i.what == operation::cast || i.what == operation::round_to_half ||
-         i.what == operation::round_to_bfloat16 ||
-         i.what == operation::gather || i.what == operation::bounded_offset;
+         i.what == operation::round_to_bfloat16 || i.what == operation::gather || i.what == operation::bounded_offset;
 }
 
 }  // namespace

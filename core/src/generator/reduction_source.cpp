@@ -201,8 +201,7 @@ void reduction_source::write_bases() {
 }
 
 void reduction_source::write_loads(const value_positions& p) {
-  for (std::size_t i = 0; i != e_.operands.size(); ++i)
-    s_.line(operand_type(e_.operands[i]), " v", i, "[", p.n, "];");
+  for (std::size_t i = 0; i != e_.operands.size(); ++i) s_.line(operand_type(e_.operands[i]), " v", i, "[", p.n, "];");
   for (std::size_t d = 0; d != e_.rank; ++d)
     if (r_.is_reduced[d]) s_.line("index z", d, "[", p.n, "];");
   s_.line("#pragma unroll");

@@ -28,7 +28,8 @@ bool is_fixed_outside(const evaluation& e, const evaluation_operand& o, std::siz
 }
 // True if neighbors along axis 1 are neighbors in memory, and those along axis 0 are not.
 bool is_transposed(const evaluation& e, const evaluation_operand& o) {
-  return e.rank > 1 && !o.is_gathered && std::abs(o.stride_bytes[1]) == element_bytes(o) && std::abs(o.stride_bytes[0]) > 64;
+  return e.rank > 1 && !o.is_gathered && std::abs(o.stride_bytes[1]) == element_bytes(o) &&
+         std::abs(o.stride_bytes[0]) > 64;
 }
 
 block_loop loop_for(operation what, scalar_type from) {

@@ -36,8 +36,7 @@ void moved_elements::place_checked(std::size_t axis, expression_program index) {
   const std::uint8_t place = index.converted(index.root, scalar_type::int64);
   const std::uint8_t extent = constant(static_cast<std::int64_t>(from_.shape.extent[axis]));
   const std::uint8_t stride = constant(from_.stride_bytes[axis]);
-  index.root = index.add(
-      {operation::bounded_offset, scalar_type::int64, scalar_type::int64, place, extent, stride});
+  index.root = index.add({operation::bounded_offset, scalar_type::int64, scalar_type::int64, place, extent, stride});
   add(std::move(index));
 }
 

@@ -108,8 +108,7 @@ expression_program take_program(const array_elements& a, std::size_t dimension, 
 
 expression_program gather_program(const array_elements& a, std::span<expression_program> indices) {
   moved_elements m(a);
-  for (std::size_t d = 0; d != indices.size(); ++d)
-    m.place_checked(indices.size() - 1 - d, std::move(indices[d]));
+  for (std::size_t d = 0; d != indices.size(); ++d) m.place_checked(indices.size() - 1 - d, std::move(indices[d]));
   const program_shape shape = m.shape_of_indices();
   if (m.operand().shape.is_empty() && !shape.is_empty())
     throw invalid_argument("fr::gather from " + array_text(look_at(m.operand())) + ": it has no elements");

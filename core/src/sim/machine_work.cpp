@@ -239,13 +239,15 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
 }
 
 void machine::evaluate(native_stream s, int, const evaluation& what, std::span<const kernel_use> uses) {
-  launch(s, {"expression", uses, [e = owned_evaluation(what), names = gathered_names(what, uses)](const relocation& move) {
-               naming_arrays(names, [&] { interpret(e.moved(move).get()); });
-             }});
+  launch(s,
+         {"expression", uses, [e = owned_evaluation(what), names = gathered_names(what, uses)](const relocation& move) {
+            naming_arrays(names, [&] { interpret(e.moved(move).get()); });
+          }});
 }
 
 void machine::reduce(native_stream s, int, const reduction_evaluation& what, std::span<const kernel_use> uses) {
-  launch(s, {"reduction", uses, [r = owned_reduction(what), names = gathered_names(what.input, uses)](const relocation& move) {
+  launch(s, {"reduction", uses,
+             [r = owned_reduction(what), names = gathered_names(what.input, uses)](const relocation& move) {
                naming_arrays(names, [&] { reduce_on_cpu(r.moved(move).get()); });
              }});
 }

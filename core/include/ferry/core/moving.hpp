@@ -59,8 +59,8 @@ requires(detail::moved_array<A>&& detail::index_operand<I>) auto take(A&& a, I&&
 /// @param indices of integers, as many as a has dimensions: arrays, views, expressions or numbers
 /// @throws invalid_argument if the indices do not broadcast, or if a has no elements
 template <class A, class... I>
-requires(detail::moved_array<A> && sizeof...(I) != 0 && (detail::index_operand<I> && ...)) auto gather(
-    A&& a, I&&... indices) {
+requires(detail::moved_array<A> && sizeof...(I) != 0 && (detail::index_operand<I> && ...)) auto gather(A&& a,
+                                                                                                       I&&... indices) {
   using namespace detail;
   static_assert(kind_of_operand<A>.rank == sizeof...(I),
                 "gather(a, i, j...): one index for each dimension of `a`; take(a, i, axis) leaves the others");
@@ -122,7 +122,8 @@ template <class A>
 requires detail::moved_array<A>
 auto pad(A&& a, std::initializer_list<pad_width> widths, detail::element_of_operand<A> value) {
   using namespace detail;
-  const auto moves = moves_of<kind_of_operand<A>.rank>("pad", std::span<const pad_width>(widths.begin(), widths.size()));
+  const auto moves =
+      moves_of<kind_of_operand<A>.rank>("pad", std::span<const pad_width>(widths.begin(), widths.size()));
   const array_elements from = array_elements_of(a);
   return where(make_expression<scalar_type::boolean, kind_of_operand<A>.rank>(inside_program(from, moves)),
                moved<A>("pad", a, moving_rule::part, moves), value);
@@ -148,7 +149,7 @@ auto pad(A&& a, std::initializer_list<pad_width> widths, pad_mode mode) {
 /// @throws invalid_argument if there is no such axis, or if the extents along other axes differ
 template <class A, class... More>
 requires(detail::moved_array<A> && (detail::moved_array<More> && ...)) auto concatenate(int axis, A&& first,
-                                                                                       More&&... more) {
+                                                                                        More&&... more) {
   using namespace detail;
   constexpr std::size_t rank = kind_of_operand<A>.rank;
   static_assert(rank > 0 && ((kind_of_operand<More>.rank == rank) && ...),

@@ -17,7 +17,8 @@ void scatter_to(const stream_ref* s, std::string_view name, bool is_sum, Y& y, I
                 source_line at) {
   need_indices<I>();
   static_assert(kind_of_operand<Y>.rank > 0, "scatter(y, indices, values): `y` has no axis");
-  static_assert(kind_of_operand<V>.rank <= max_rank, "scatter(y, indices, values): the values have too many dimensions");
+  static_assert(kind_of_operand<V>.rank <= max_rank,
+                "scatter(y, indices, values): the values have too many dimensions");
   need_assignable<Y&, expression<scalar_of<kind_of_operand<V>.type>, 0>>();
   const program_operand to = operand_of(y);
   scatter_request r;
@@ -50,8 +51,8 @@ constexpr void need_sums() {
 /// @throws use_after_free if an array was freed
 template <class Y, class I, class V>
 requires(detail::moved_array<Y>&& detail::index_operand<I>&& detail::index_operand<V>) void scatter(Y&& y, I&& indices,
-                                                                                                  V&& values,
-                                                                                                  int axis = 0) {
+                                                                                                    V&& values,
+                                                                                                    int axis = 0) {
   detail::scatter_to(nullptr, "scatter", false, y, std::forward<I>(indices), std::forward<V>(values), axis, {});
 }
 /// As above, on a stream.
@@ -70,8 +71,10 @@ requires(detail::moved_array<Y>&& detail::index_operand<I>&& detail::index_opera
 /// @param values array, view, expression or number; they broadcast to the shape of take(y, indices, axis)
 /// @param axis negative axes count from the last
 template <class Y, class I, class V>
-requires(detail::moved_array<Y>&& detail::index_operand<I>&& detail::index_operand<V>) void scatter_add(
-    Y&& y, I&& indices, V&& values, int axis = 0) {
+requires(detail::moved_array<Y>&& detail::index_operand<I>&& detail::index_operand<V>) void scatter_add(Y&& y,
+                                                                                                        I&& indices,
+                                                                                                        V&& values,
+                                                                                                        int axis = 0) {
   detail::need_sums<Y>();
   detail::scatter_to(nullptr, "scatter_add", true, y, std::forward<I>(indices), std::forward<V>(values), axis, {});
 }

@@ -31,7 +31,8 @@ std::string expression_kernels::text(int device, const evaluation& e, const gene
   std::string state = "interpreted: FERRY_JIT=off";
   if (service_.is_on()) state = k ? k->text() : "not requested yet";
   if (needs_compiled_kernel(e) && !service_.is_on()) state = "not compiled: FERRY_JIT=off";
-  if (service_.is_on() && k && !k->function()) state = (needs_compiled_kernel(e) ? "not compiled: " : "interpreted: ") + state;
+  if (service_.is_on() && k && !k->function())
+    state = (needs_compiled_kernel(e) ? "not compiled: " : "interpreted: ") + state;
   const jit::kernel_source source = generator::kernel_source_for(e, p);
   std::string text = "  kernel: " + state + "\n  shape: " + source.shape + "\n  launch: " + std::to_string(p.blocks()) +
                      " blocks of " + std::to_string(generator::kernel_plan::threads) + " threads, options";

@@ -18,17 +18,22 @@ struct pad_width;
 namespace ferry::inline FERRY_ABI::detail {
 
 template <class A>
-concept lazy_operand = kind_of_operand<A>.role >= operand_role::value;
+concept lazy_operand = kind_of_operand<A>
+.role >= operand_role::value;
 // An array or a view of elements of expressions. Other lazy operands fail with the remedy.
 template <class A>
-concept moved_array = kind_of_operand<A>.role == operand_role::array;
+concept moved_array = kind_of_operand<A>
+.role == operand_role::array;
 template <class A>
-concept index_operand = kind_of_operand<A>.is_operand();
+concept index_operand = kind_of_operand<A>
+.is_operand();
 // An array or a view of any elements.
 template <class T, std::size_t Rank, memory_kind Kind>
 void accept_view(const array_view<T, Rank, Kind>&);
 template <class A>
-concept viewed_array = requires(const std::remove_cvref_t<A>& a) { accept_view(a); };
+concept viewed_array = requires(const std::remove_cvref_t<A>& a) {
+  accept_view(a);
+};
 
 template <class A>
 using element_of_operand = scalar_of<kind_of_operand<A>.type>;
@@ -53,8 +58,8 @@ void reverse_axis(std::size_t d, const extents<Rank>& e, strides<Rank>& s, std::
 template <class A, std::size_t Rank>
 auto view_of(A&& v, std::ptrdiff_t first, const extents<Rank>& e, const strides<Rank>& s) {
   using array = std::remove_reference_t<A>;
-  using element = std::conditional_t<std::is_const_v<array>, const typename array::element_type,
-                                     typename array::element_type>;
+  using element =
+      std::conditional_t<std::is_const_v<array>, const typename array::element_type, typename array::element_type>;
   element* const data = v.unsynchronized_data();
   return array_view<element, Rank, array::kind>(v.owner(), first == 0 ? data : data + first, e, s);
 }
@@ -87,9 +92,9 @@ auto concatenated(std::size_t d, std::size_t all, std::size_t begin, const A& fi
   if constexpr (sizeof...(More) == 0)
     return here;
   else
-    return where(make_expression<scalar_type::boolean, Rank>(
-                     below_program(Rank, d, all, static_cast<std::int64_t>(end))),
-                 std::move(here), concatenated<Rank>(d, all, end, more...));
+    return where(
+        make_expression<scalar_type::boolean, Rank>(below_program(Rank, d, all, static_cast<std::int64_t>(end))),
+        std::move(here), concatenated<Rank>(d, all, end, more...));
 }
 
 template <std::size_t Rank, class A, class... More>

@@ -135,8 +135,8 @@ enum class operation : std::uint8_t {
   call,               // of a function of the program: a is the number of the call (see function_definition.hpp)
   gather,             // a: an int64 offset in bytes, b: number of the operand, which is_gathered. The element at the
                       // operand's address for the index, plus the offset; from and type as for `load`
-  bounded_offset      // a: an index, b: an extent above 0, c: a stride in bytes; all int64. Indices below 0 count from the
-                      // end. Others outside are errors on simulated devices, and the nearest index on CUDA devices
+  bounded_offset  // a: an index, b: an extent above 0, c: a stride in bytes; all int64. Indices below 0 count from the
+                  // end. Others outside are errors on simulated devices, and the nearest index on CUDA devices
 };
 
 enum class operation_result : std::uint8_t { same, boolean, real, complex };
