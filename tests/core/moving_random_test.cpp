@@ -1,8 +1,12 @@
-// Random shapes, views, indices and moves of all types, each against a plain loop over NumPy's rule, under random schedules
-// with the race checker.
+// Random shapes, views, indices and moves of all types, each against a plain loop over NumPy's rule, under random
+// schedules with the race checker.
+#include <algorithm>
+#include <array>
 #include <complex>
 #include <random>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "expressions_fixture.hpp"
 #include "ferry/core/moving.hpp"
@@ -53,7 +57,7 @@ struct sample {
 template <class T, std::size_t Rank>
 sample<T, Rank> random_array(dice& d) {
   fr::extents<Rank> e;
-  for (std::size_t& n : std::span<std::size_t>(e.data(), Rank)) n = 1 + below(d, Rank > 3 ? 3 : 6);
+  for (std::size_t k = 0; k != Rank; ++k) e[k] = 1 + below(d, Rank > 3 ? 3 : 6);
   if (below(d, 8) == 0) e[0] += 600;  // more than a block
   sample<T, Rank> s{fr::device_array<T, Rank>(e), {}};
   if constexpr (std::is_same_v<T, bool>)
@@ -142,16 +146,13 @@ void check_moves(dice& d) {
           "pad");
   }
   const std::size_t part = below(d, n + 1);
-  std::array<fr::slice, Rank> whole{};
   const auto at_axis = [&](fr::slice one) {
     auto v = a;
-    fr::strides<Rank> strides = v.strides();
     fr::extents<Rank> e = v.extents();
-    e[axis] = one.end - one.begin;
-    T* const data = v.unsynchronized_data() + static_cast<std::ptrdiff_t>(one.begin) * strides[axis];
-    return fr::array_view<T, Rank, fr::memory_kind::device>(v.owner(), data, e, strides);
+    e[axis] = static_cast<std::size_t>(one.end - one.begin);
+    T* const data = v.unsynchronized_data() + static_cast<std::ptrdiff_t>(one.begin) * v.strides()[axis];
+    return fr::array_view<T, Rank, fr::memory_kind::device>(v.owner(), data, e, v.strides());
   };
-  static_cast<void>(whole);
   check(fr::concatenate(number, at_axis({part, n}), at_axis({0, part}), a), moved(2 * n, [&](std::size_t i) {
           return i < n ? (i + part) % n : i - n;
         }),
@@ -199,8 +200,10 @@ void check_take(dice& d) {
   });
   check(fr::take(s.view, indices, static_cast<int>(axis)), want, "take");
   // In another order of axes, where it is a part of a program.
-  fr::device_array<T, rank> turned(fr::extents<rank>(shape));
-  auto y = turned.slice({});
+  fr::extents<rank> reversed;
+  for (std::size_t k = 0; k != rank; ++k) reversed[k] = shape[rank - 1 - k];
+  fr::device_array<T, rank> turned{reversed};
+  auto y = turned.transpose();
   y = fr::where(fr::index(0) >= 0, fr::take(s.view, indices, static_cast<int>(axis) - static_cast<int>(Rank)), y);
   BOOST_TEST((elements(y) == want.values));
 }
