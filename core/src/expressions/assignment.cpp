@@ -34,7 +34,7 @@ void need_shape(const assignment& a, const program_shape& first, source_line at)
     throw invalid_argument("fr::assign: " + array_text(look_at(a.to)) + in_line(at) + " has another shape than the " +
                            "first destination, of " + text_of(first) + ": assign it in a call of its own");
   for (std::size_t d = 0; d != to.rank; ++d)
-    if (to.extent[d] > 1 && a.to.stride_bytes[d] == 0)
+    if (to.extent[d] > 1 && a.to.stride_bytes[d] == 0 && !to.is_empty())
       throw invalid_argument("cannot assign to " + array_text(look_at(a.to)) + in_line(at) +
                              ": some of its indices name the same element");
 }

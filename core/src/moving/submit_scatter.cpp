@@ -45,7 +45,7 @@ void need_fit(const scatter_request& r, const program_shape& wanted, std::size_t
                            text_of(r.indices.shape));
   const program_shape& to = r.to->shape;
   for (std::size_t d = 0; d != to.rank; ++d)
-    if (to.extent[d] > 1 && r.to->stride_bytes[d] == 0)
+    if (to.extent[d] > 1 && r.to->stride_bytes[d] == 0 && !to.is_empty())
       throw invalid_argument(to_array(r, at) + ": some of its indices name the same element");
   if (to.extent[axis] == 0 && !wanted.is_empty())
     throw invalid_argument(to_array(r, at) + ": there are no elements along dimension " + std::to_string(r.dimension));
