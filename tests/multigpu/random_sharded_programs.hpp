@@ -68,11 +68,13 @@ class random_statements {
   }
 
  private:
-  // The same distribution with halos of other widths, as sharded arrays of one statement may have.
+  // The same distribution with other halos and periods, as sharded arrays of one statement may have.
   fr::shard_options any_layout_like(const fr::shard_options& o) {
     fr::shard_options other = o;
     for (std::ptrdiff_t& w : other.halo.widths)
       if (dice_.below(4) == 0) w = std::max<std::ptrdiff_t>(0, w - 1);
+    for (auto&& p : other.periodic.axes)
+      if (dice_.below(4) == 0) p = !p;
     return other;
   }
   checked_array<Rank>& any_array() { return arrays_[dice_.below(arrays_.size())]; }

@@ -38,6 +38,7 @@ void stale_operands::add(const team_operand& o) {
   // Processes do not know which views others handed out, and must agree whether they exchange.
   if (array->halos_are_filled() && !spans_processes(o.team())) return;
   if (by[d.axis] < 0) low_ = std::max(low_, static_cast<std::size_t>(-by[d.axis]));
+  is_periodic_ = is_periodic_ || d.periodic[d.axis];
   if (by[d.axis] > 0) high_ = std::max(high_, static_cast<std::size_t>(by[d.axis]));
   if (std::find(arrays_.begin(), arrays_.end(), array) != arrays_.end()) return;
   arrays_.push_back(array);
@@ -47,8 +48,11 @@ void stale_operands::add(const team_operand& o) {
 evaluated_parts stale_operands::parts_of(const sharded_operand& to, std::size_t member) const {
   const program_part own = to.own(member);
   const shard_deal d = to.deal();
-  const std::size_t n = own.shape.extent[d.axis];
-  const std::size_t low = std::min(low_, n), high = std::min(high_, n - low);
+  const std::size_t n = own.shape.extent[d.axis], all = d.extents.extent[d.axis];
+  const auto begin = static_cast<std::size_t>(own.first[d.axis]);
+  // Beyond the ends of an axis that is not periodic, nothing is exchanged.
+  const std::size_t low = is_periodic_ || begin > 0 ? std::min(low_, n) : 0;
+  const std::size_t high = is_periodic_ || begin + n < all ? std::min(high_, n - low) : 0;
   return {along(own, d.axis, low, n - low - high), {along(own, d.axis, 0, low), along(own, d.axis, n - high, high)}};
 }
 

@@ -28,6 +28,7 @@ class stale_operands {
   std::vector<const sharded_operand*> arrays_;
   std::vector<halo_plan*> plans_;
   std::size_t low_ = 0, high_ = 0;  // greatest distance along the axis of distribution
+  bool is_periodic_ = false;        // true: some array is, along that axis
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -141,7 +141,7 @@ class sharded_array {
   /// @overload
   view cells(std::size_t member, const box<Rank>& b) {
     view v = part_of<view>(member, b);
-    store_->currency->handed_out();
+    if (!(layout().own(member) & b).empty()) store_->currency->handed_out();
     if (store_->validity && !layout().own(member).contains(b)) store_->validity->handed_out(member, b);
     return v;
   }
@@ -191,7 +191,8 @@ class sharded_array {
   static constexpr detail::operand_kind expression_kind{detail::operand_role::array, detail::scalar_type_of<T>(), Rank,
                                                         true};
   detail::expression_program program() const {
-    return detail::placeholder_program(*team_operand(), store_->deal().extents, expression_kind.type, Kind);
+    const std::shared_ptr<const detail::sharded_operand> cells = team_operand();
+    return detail::placeholder_program(*cells, cells->deal().extents, expression_kind.type, Kind);
   }
   std::shared_ptr<const detail::sharded_operand> team_operand() const {
     (void)layout();

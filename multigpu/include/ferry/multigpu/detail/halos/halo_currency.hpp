@@ -34,7 +34,7 @@ class halo_currency : public std::enable_shared_from_this<halo_currency> {
     const std::uint64_t capture = current_capture();
     if (capture == 0) return are_filled_.store(are_filled, std::memory_order_relaxed);
     if (capture_ != capture) {
-      at_each_launch([self = this->shared_from_this()] { self->are_filled_.store(false, std::memory_order_relaxed); });
+      at_each_launch([self = this->shared_from_this()] { self->changed(); });
       capture_ = capture;
     }
     are_filled_in_capture_ = are_filled;

@@ -1,0 +1,368 @@
+// Expressions over sharded arrays: results computed by hand, numbers of submissions and exchanges, reductions, errors.
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "multigpu/shards.hpp"
+#include "support/counting_backend.hpp"
+
+using namespace shards;
+
+namespace sharded_expressions {
+namespace {
+
+FERRY_FUNCTION(float, half_of, (float x), { return x / 2; });
+
+const fr::shard_options rows{.axis = 0, .halo = 1};
+
+template <class T, std::size_t Rank, fr::memory_kind Kind>
+void check_cells(const fr::sharded_array<T, Rank, Kind>& a, const std::vector<T>& expected) {
+  BOOST_TEST(fr::to_vector(a) == expected, boost::test_tools::per_element());
+}
+
+// 10 i + j.
+fr::sharded_array<float, 2> numbered(const fr::team& t, const fr::extents<2>& e, const fr::shard_options& o) {
+  fr::sharded_array<float, 2> a(t, e, o, -1.f);
+  a = 10.f * fr::cast<float>(fr::index(0)) + fr::cast<float>(fr::index(1));
+  return a;
+}
+
+template <class Error, class Call>
+void check_error(Call call, std::initializer_list<std::string_view> parts) {
+  try {
+    call();
+    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
+  } catch (const Error& e) {
+    const std::string_view text = e.what();
+    for (const std::string_view p : parts) BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
+  }
+}
+
+// Records what is enqueued on each stream.
+class noting_backend final : public support::counting_backend {
+ public:
+  enum class what { evaluation, kernel, wait };
+  noting_backend(fr::detail::backend& below, support::call_counts& calls) : counting_backend(below, calls), all_(below) {}
+  void wait(fr::native_stream s, fr::native_event e) override {
+    given[s.handle].push_back(what::wait);
+    counting_backend::wait(s, e);
+  }
+  void launch(fr::native_stream s, const fr::detail::host_kernel& k) override {
+    given[s.handle].push_back(what::kernel), ++kernels;
+    counting_backend::launch(s, k);
+  }
+  void evaluate(fr::native_stream s, int d, const fr::detail::evaluation& e,
+                std::span<const fr::detail::kernel_use> uses) override {
+    given[s.handle].push_back(what::evaluation), ++evaluations;
+    counting_backend::evaluate(s, d, e, uses);
+  }
+  void reduce(fr::native_stream s, int d, const fr::detail::reduction_evaluation& r,
+              std::span<const fr::detail::kernel_use> uses) override {
+    ++reductions;
+    all_.reduce(s, d, r, uses);
+  }
+  std::map<void*, std::vector<what>> given;
+  int evaluations = 0, kernels = 0, reductions = 0;
+
+ private:
+  fr::detail::backend& all_;
+};
+
+// Simulated devices whose submissions are counted.
+struct counted_devices {
+  explicit counted_devices(const std::string& how) : sim(how) {
+    auto owned = std::make_unique<noting_backend>(sim.get().backend(), calls);
+    notes = owned.get();
+    scope.emplace(std::move(owned));
+  }
+  // Numbers of submissions of a call: programs, then kernels of exchanges.
+  template <class Call>
+  std::pair<int, int> count(Call call) {
+    notes->evaluations = notes->kernels = notes->reductions = 0;
+    notes->given.clear();
+    call();
+    return {notes->evaluations, notes->kernels};
+  }
+  fr::simulation sim;
+  support::call_counts calls;
+  noting_backend* notes = nullptr;
+  std::optional<fr::runtime_scope> scope;
+};
+
+using counts = std::pair<int, int>;
+
+}  // namespace
+}  // namespace sharded_expressions
+
+BOOST_AUTO_TEST_SUITE(sharded_expressions)
+
+BOOST_AUTO_TEST_CASE(by_hand) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all();
+  auto u = numbered(t, {3, 2}, rows);
+  fr::sharded_array<float, 2> b(t, {3, 2}, {}, 1.f), y(t, {3, 2}, {.halo = 1});
+  u.name("u"), b.name("b");
+  check_cells(u, {0, 1, 10, 11, 20, 21});
+  y = b + 2 * fr::shift(u, {1, 0});
+  check_cells(y, {21, 23, 41, 43, -1, -1});
+  BOOST_TEST((b + 2 * fr::shift(u, {1, 0})).text() == "b + 2 * shift(u, {1, 0})");
+  BOOST_TEST((b + 2 * fr::shift(u, {1, 0})).size() == 6u);
+  y += half_of(u) - 1;
+  check_cells(y, {20, 22.5, 45, 47.5, 8, 8.5});
+  y = fr::where(u > 10, y, 0);
+  check_cells(y, {0, 0, 0, 47.5, 8, 8.5});
+  fr::assign(y, u, b, -u);
+  check_cells(y, {0, 1, 10, 11, 20, 21}), check_cells(b, {-0.f, -1, -10, -11, -20, -21});
+  fr::assign(y, 4);
+  check_cells(y, {4, 4, 4, 4, 4, 4});
+}
+
+BOOST_AUTO_TEST_CASE(other_types_and_memory) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  fr::unified_sharded_array<int, 1> i(t, {7}, {.halo = 2, .periodic = true});
+  i = fr::cast<int>(fr::index(0));
+  fr::sharded_array<std::complex<double>, 1> z(t, {7});
+  z = fr::make_complex(fr::cast<double>(fr::shift(i, {-2})), fr::cast<double>(i));
+  check_cells(z, {{5, 0}, {6, 1}, {0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 6}});
+  fr::sharded_array<bool, 1> is_odd(t, {7});
+  is_odd = i % 2 == 1;
+  fr::sharded_array<fr::half, 1> h(t, {7}, {.halo = 1});
+  h = fr::where(is_odd, 0.1f, fr::cast<float>(i));
+  fr::sharded_array<float, 1> back(t, {7});
+  fr::assign(back, h);
+  check_cells(back, {0, float(fr::half(0.1f)), 2, float(fr::half(0.1f)), 4, float(fr::half(0.1f)), 6});
+}
+
+BOOST_AUTO_TEST_CASE(scalars_and_copies_on_each_member_broadcast) {
+  fr::simulation sim("devices=2;peers=none");
+  const fr::team t = fr::team::all();
+  const auto u = numbered(t, {3, 2}, rows);
+  fr::sharded_array<float, 2> y(t, {3, 2});
+  fr::replicated_array<float, 1> row(t, {2});
+  fr::replicated_array<float, 2> column(t, {3, 1});
+  fr::copy(std::vector<float>{1, 2}, row), fr::copy(std::vector<float>{100, 200, 300}, column);
+  y = u + row + column;
+  check_cells(y, {101, 103, 211, 213, 321, 323});
+  const fr::team_scalar<float> total = fr::sum(u), most = fr::max(u);
+  y = (u - most) / total;
+  check_cells(y, {-21 / 63.f, -20 / 63.f, -11 / 63.f, -10 / 63.f, -1 / 63.f, 0});
+  fr::scalar<float> one;
+  fr::assign(one.as_array(), 1);
+  y = u + one;
+  check_cells(y, {1, 2, 11, 12, 21, 22});
+  // On one device, too.
+  fr::host_array<float, 1> x({2}, 1.f);
+  x = x * total;
+  BOOST_TEST(x(0) == 63);
+  // An operation of the program's own: the CPU joins the parts.
+  fr::team_scalar<float> own(t, 0.f, [](const float& a, const float& b) { return a > b ? a : b; });
+  own.parts()(0) = 1, own.parts()(1) = 4;
+  y = 0 * u + own;
+  check_cells(y, {4, 4, 4, 4, 4, 4});
+}
+
+BOOST_AUTO_TEST_CASE(cells_alone_are_no_communication) {
+  for (int devices = 1; devices <= 4; ++devices) {
+    counted_devices d("devices=" + std::to_string(devices));
+    const fr::team t = fr::team::all();
+    auto u = numbered(t, {9, 4}, rows);
+    fr::sharded_array<float, 2> y(t, {9, 4}, rows), z(t, {9, 4});
+    BOOST_TEST((d.count([&] { y = 2 * u + fr::sin(u); }) == counts(devices, 0)));
+    BOOST_TEST((d.count([&] { y += u; }) == counts(devices, 0)));
+    BOOST_TEST((d.count([&] { fr::assign(y, u + 1, z, u - 1); }) == counts(devices, 0)));
+    BOOST_TEST((d.count([&] { u = fr::sqrt(u); }) == counts(devices, 0)));
+    (void)d.count([&] { (void)fr::sum(u * y); });
+    BOOST_TEST(d.notes->reductions == devices);
+    BOOST_TEST(d.notes->kernels == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(halos_are_exchanged_when_needed) {
+  counted_devices d("devices=3");
+  const fr::team t = fr::team::all();
+  auto u = numbered(t, {9, 4}, {.axis = 0, .halo = {1, 1}});
+  fr::sharded_array<float, 2> y(t, {9, 4}, rows);
+  const auto both = [&] { y = fr::shift(u, {1, 0}) + fr::shift(u, {-1, 0}); };
+  both(), u = u + 1;                                                  // makes the plan
+  BOOST_TEST((d.count(both) == counts(7, 3)));                        // interiors, and edges beside others
+  BOOST_TEST((d.count(both) == counts(3, 0)));                        // the halos are still valid
+  BOOST_TEST((d.count([&] { y = fr::shift(u, {0, 1}); }) == counts(3, 0)));
+  u = 2 * u;
+  BOOST_TEST((d.count([&] { y = fr::shift(u, {0, 1}); }) == counts(3, 0)));  // its halo mirrors nothing
+  BOOST_TEST((d.count([&] { y = fr::shift(u, {1, 0}); }) == counts(5, 3)));  // one edge
+  BOOST_TEST((d.count(both) == counts(3, 0)));
+  fr::copy(std::vector<float>(36, 1.f), u);
+  BOOST_TEST((d.count(both) == counts(7, 3)));
+  fr::fill(u, 3);
+  BOOST_TEST((d.count(both) == counts(3, 0)));
+  fr::assign(u, 3);
+  fr::exchange_halos(u);
+  BOOST_TEST((d.count(both) == counts(3, 0)));
+  (void)u.cells(0, {{-1, 0}});                                        // cells that mirror nothing
+  BOOST_TEST((d.count(both) == counts(3, 0)));
+  u = u + 0;
+  (void)d.count([&] { (void)fr::sum(fr::shift(u, {1, 0}) * y); });
+  BOOST_TEST(d.notes->reductions == 3);
+  BOOST_TEST(d.notes->kernels == 3);
+  (void)u.shard(1);                                                   // may be written at any time
+  for (int again = 0; again < 2; ++again) BOOST_TEST((d.count(both) == counts(7, 3)));
+}
+
+BOOST_AUTO_TEST_CASE(the_interior_does_not_wait_for_the_exchange) {
+  counted_devices d("devices=4");
+  using enum noting_backend::what;
+  const fr::team t = fr::team::all();
+  auto u = numbered(t, {64, 32}, rows);
+  fr::sharded_array<float, 2> v(t, {64, 32}, rows);
+  for (int i = 0; i < 10; ++i) {
+    d.notes->given.clear();
+    u = v + 1;
+    v = fr::shift(u, {1, 0}) - fr::shift(u, {-1, 0});
+  }
+  for (std::size_t m = 0; m < t.size(); ++m) {
+    const std::vector<noting_backend::what> given = d.notes->given[t.stream(m).timeline().stream().handle];
+    const auto first = std::find(given.begin(), given.end(), evaluation);
+    BOOST_TEST_REQUIRE((first != given.end() && first + 1 != given.end()));
+    BOOST_TEST((first[1] == evaluation), "the interior of member " << m << " waits");
+    BOOST_TEST(std::count(given.begin(), given.end(), evaluation) == (m == 0 || m == 3 ? 3 : 4));
+    BOOST_TEST((std::find(first + 2, given.end(), wait) < std::find(first + 2, given.end(), evaluation)),
+               "the edges of member " << m << " do not wait");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_array_that_is_read_elsewhere_is_replaced_at_the_end) {
+  counted_devices d("devices=2");
+  const fr::team t = fr::team::all();
+  for (const bool periodic : {false, true}) {
+    auto u = numbered(t, {5, 2}, {.axis = 0, .halo = 2, .periodic = periodic});
+    u = fr::shift(u, {-2, 0});
+    check_cells(u, periodic ? std::vector<float>{30, 31, 40, 41, 0, 1, 10, 11, 20, 21}
+                            : std::vector<float>{-1, -1, -1, -1, 0, 1, 10, 11, 20, 21});
+  }
+  auto u = numbered(t, {5, 2}, rows), v = numbered(t, {5, 2}, rows);
+  (void)fr::shift(u, {1, 0}), fr::exchange_halos(u);
+  BOOST_TEST((d.count([&] { u = fr::shift(u, {1, 0}); }) == counts(4, 0)));      // and the copies of the temporaries
+  fr::exchange_halos(u);
+  BOOST_TEST((d.count([&] { fr::assign(v, fr::shift(u, {0, 0}), u, v); }) == counts(2, 0)));
+  // A view of one member's cells is read by all.
+  fr::unified_sharded_array<int, 1> w(t, {4});
+  w = fr::cast<int>(fr::index(0));
+  const auto first = std::as_const(w).shard(0).slice({1, 2});
+  w = w + first;
+  check_cells(w, {1, 2, 3, 4});
+}
+
+BOOST_AUTO_TEST_CASE(expressions_keep_their_arrays) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 2> y(t, {3, 2});
+  std::optional<fr::sharded_array<float, 2>> u(numbered(t, {3, 2}, rows));
+  const auto e = fr::shift(*u, {1, 0}) + fr::replicated_array<float, 1>(t, {2}, 1.f);
+  *u = *u * 2;
+  u.reset();
+  for (int again = 0; again < 2; ++again) {
+    y = e;
+    check_cells(y, {21, 23, 41, 43, 0, 0});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(graphs_exchange_halos_themselves) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all();
+  auto u = numbered(t, {4, 1}, rows);
+  fr::sharded_array<float, 2> y(t, {4, 1}, rows);
+  y = fr::shift(u, {1, 0});  // the halos of u are valid
+  fr::graph read = fr::capture(t.stream(0), [&] { y = fr::shift(u, {1, 0}); });
+  fr::graph step = fr::capture(t.stream(0), [&] {
+    u = u + 1;
+    y = fr::shift(u, {1, 0});
+    u = u + 1;
+  });
+  u = u + 1;
+  read.launch(t.stream(0));
+  check_cells(y, {11, 21, 31, -1});
+  fr::exchange_halos(u);
+  step.launch(t.stream(0));
+  check_cells(y, {12, 22, 32, -1});
+  y = fr::shift(u, {1, 0});
+  check_cells(y, {13, 23, 33, -1});
+}
+
+BOOST_AUTO_TEST_CASE(reductions) {
+  for (const char* how : {"devices=1", "devices=2", "devices=3;peers=none", "devices=4"}) {
+    fr::simulation sim(how);
+    const fr::team t = fr::team::all();
+    auto u = numbered(t, {3, 2}, rows);  // with four members, one has no cells
+    BOOST_TEST(fr::sum(u).value() == 63);
+    BOOST_TEST(fr::prod(u + 1).value() == 1 * 2 * 11 * 12 * 21 * 22);
+    BOOST_TEST(fr::min(u).value() == 0);
+    BOOST_TEST(fr::max(-u).value() == 0);
+    BOOST_TEST(fr::max(fr::shift(u, {1, 0})).value() == 21);
+    BOOST_TEST(fr::min(fr::shift(u, {1, 0})).value() == -1);
+    BOOST_TEST(std::abs(fr::mean(u).value() - 10.5f) < 1e-5f);
+    BOOST_TEST(std::abs(fr::var(u).value() - 401.5f / 6) < 1e-3f);
+    BOOST_TEST(std::abs(fr::std(u, fr::ddof{1}).value() - std::sqrt(401.5f / 5)) < 1e-4f);
+    BOOST_TEST(std::abs(fr::norm(u).value() - std::sqrt(1063.f)) < 1e-4f);
+    BOOST_TEST(fr::dot(u, u).value() == 1063);
+    BOOST_TEST(fr::any(u > 20).value());
+    BOOST_TEST(!fr::any(u > 21).value());
+    BOOST_TEST(fr::all(u >= 0).value());
+    BOOST_TEST(!fr::all(u > 0).value());
+    BOOST_TEST(fr::count(u > 5).value() == 4u);
+    static_assert(std::is_same_v<decltype(fr::count(u > 5)), fr::team_scalar<std::uint64_t>>);
+    static_assert(std::is_same_v<decltype(fr::sum(fr::cast<int>(u))), fr::team_scalar<std::int64_t>>);
+    static_assert(std::is_same_v<decltype(fr::mean(fr::cast<int>(u))), fr::team_scalar<double>>);
+    BOOST_TEST(fr::mean(fr::cast<int>(u)).value() == 10.5);
+    BOOST_TEST(float(fr::min(fr::cast<fr::half>(u - 2)).value()) == -2);
+    BOOST_TEST((fr::sum(fr::make_complex(u, -u)).value() == std::complex<float>(63, -63)));
+    BOOST_TEST(std::isnan(fr::max(fr::sqrt(u - 1)).value()));
+    const float now = fr::sum(u);
+    BOOST_TEST(now == 63);
+
+    fr::sharded_array<float, 2> none(t, {0, 2});
+    BOOST_TEST(fr::sum(none).value() == 0);
+    BOOST_TEST(fr::all(none > 0).value());
+    check_error<fr::invalid_argument>([&] { (void)fr::min(none); }, {"is over no elements", "0 x 2"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bad_input) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));
+  auto u = numbered(t, {6, 4}, rows);
+  u.name("u");
+  fr::sharded_array<float, 2> y(t, {6, 4}), across(t, {6, 4}, {.axis = 1}), elsewhere(other, {6, 4}), small(t, {5, 4});
+  y.name("y"), across.name("across"), elsewhere.name("elsewhere"), small.name("small");
+  fr::assign(across, 0), fr::assign(elsewhere, 0), fr::assign(y, 0), fr::assign(small, 0);
+  using error = fr::invalid_argument;
+  check_error<error>([&] { y = fr::shift(u, {2, 0}); },
+                     {"shift(u, {2, 0}) needs a halo of 2 cells along axis 0", "sharded array 'u' of 6 x 4 along axis 0",
+                      "has one of 1", "shard_options"});
+  check_error<error>([&] { y = fr::shift(u, {0, -1}); }, {"a halo of 1 cells along axis 1", "has one of 0"});
+  check_error<error>([&] { y = u + across; }, {"'across' of 6 x 4 along axis 1", "'y' of 6 x 4 along axis 0", "reshard"});
+  check_error<error>([&] { y = u * elsewhere; }, {"'elsewhere'", "belongs to another team", "'y'"});
+  check_error<error>([&] { y = u * fr::replicated_array<float, 1>(other, {4}, 1.f); }, {"another team", "'y'"});
+  check_error<error>([&] { y = u + small; }, {"6 x 4", "5 x 4", "do not broadcast"});
+  check_error<error>([&] { y = small + 1; }, {"cannot assign", "5 x 4", "'y' of 6 x 4"});
+  check_error<error>([&] { fr::assign(y, u, across, u); }, {"'across'", "'y'", "call of its own"});
+  check_error<error>([&] { fr::assign(y, u, y, u); }, {"'y'", "assigned twice"});
+  check_error<error>([&] { y = u + fr::index(2); }, {"no such axis"});
+  check_error<error>([&] { (void)fr::sum(u + across); }, {"'across'", "reshard"});
+  check_error<error>([&] { (void)fr::sum(fr::replicated_array<float, 1>(t, {4}, 1.f) + 1); }, {"no sharded array"});
+  fr::sharded_array<float, 2> one(t, {1, 4});
+  fr::assign(one, 1);
+  check_error<error>([&] { (void)fr::sum(one * fr::host_array<float, 2>({3, 4}, 1.f)); }, {"stretches"});
+  check_error<error>([&] { y = one + u; }, {"is distributed otherwise", "reshard"});
+  fr::sharded_array<float, 2> moved(std::move(one));
+  check_error<error>([&] { y = one + 1; }, {"default-constructed, or moved from"});
+  check_error<error>([&] { one = y + 1; }, {"default-constructed, or moved from"});
+  fr::host_array<float, 1> freed({4}, 1.f);
+  const auto e = u + freed;
+  freed.free();
+  check_error<fr::use_after_free>([&] { y = e; }, {"freed"});
+  check_cells(y, std::vector<float>(24, 0.f));  // unchanged
+}
+
+BOOST_AUTO_TEST_SUITE_END()
