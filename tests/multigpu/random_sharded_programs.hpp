@@ -113,7 +113,8 @@ class random_statements {
       }
       case 1: {
         checked_array<Rank>& a = any_array();
-        return {a.cells * row_, with_values(a.values, [&](auto at, float x) { return x * row_values_[column_of(at)]; })};
+        return {a.cells * row_,
+                with_values(a.values, [&](auto at, float x) { return x * row_values_[column_of(at)]; })};
       }
       case 2: {
         checked_array<Rank>& a = any_array();
@@ -150,9 +151,8 @@ class random_statements {
     if (depth == 0) return leaf();
     checked a = tree(depth - 1);
     if (dice_.below(5) == 0)
-      return {fr::sqrt(fr::abs(std::move(a.e))), combined(a.values, a.values, [](float x, float) {
-                return std::sqrt(std::abs(x));
-              })};
+      return {fr::sqrt(fr::abs(std::move(a.e))),
+              combined(a.values, a.values, [](float x, float) { return std::sqrt(std::abs(x)); })};
     if (dice_.below(6) == 0) {
       const auto number = static_cast<float>(dice_.below(5));
       return {number - 2 * std::move(a.e),

@@ -35,7 +35,8 @@ void check_error(Call call, std::initializer_list<std::string_view> parts) {
     BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
   } catch (const Error& e) {
     const std::string_view text = e.what();
-    for (const std::string_view p : parts) BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
+    for (const std::string_view p : parts)
+      BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
   }
 }
 
@@ -43,7 +44,9 @@ void check_error(Call call, std::initializer_list<std::string_view> parts) {
 class noting_backend final : public support::counting_backend {
  public:
   enum class what { evaluation, kernel, wait };
-  noting_backend(fr::detail::backend& below, support::call_counts& calls) : counting_backend(below, calls), all_(below) {}
+  noting_backend(fr::detail::backend& below, support::call_counts& calls)
+      : counting_backend(below, calls),
+        all_(below) {}
   void wait(fr::native_stream s, fr::native_event e) override {
     given[s.handle].push_back(what::wait);
     counting_backend::wait(s, e);
@@ -185,9 +188,9 @@ BOOST_AUTO_TEST_CASE(halos_are_exchanged_when_needed) {
   auto u = numbered(t, {9, 4}, {.axis = 0, .halo = {1, 1}});
   fr::sharded_array<float, 2> y(t, {9, 4}, rows);
   const auto both = [&] { y = fr::shift(u, {1, 0}) + fr::shift(u, {-1, 0}); };
-  both(), u = u + 1;                                                  // makes the plan
-  BOOST_TEST((d.count(both) == counts(7, 3)));                        // interiors, and edges beside others
-  BOOST_TEST((d.count(both) == counts(3, 0)));                        // the halos are still valid
+  both(), u = u + 1;                            // makes the plan
+  BOOST_TEST((d.count(both) == counts(7, 3)));  // interiors, and edges beside others
+  BOOST_TEST((d.count(both) == counts(3, 0)));  // the halos are still valid
   BOOST_TEST((d.count([&] { y = fr::shift(u, {0, 1}); }) == counts(3, 0)));
   u = 2 * u;
   BOOST_TEST((d.count([&] { y = fr::shift(u, {0, 1}); }) == counts(3, 0)));  // its halo mirrors nothing
@@ -200,13 +203,13 @@ BOOST_AUTO_TEST_CASE(halos_are_exchanged_when_needed) {
   fr::assign(u, 3);
   fr::exchange_halos(u);
   BOOST_TEST((d.count(both) == counts(3, 0)));
-  (void)u.cells(0, {{-1, 0}});                                        // cells that mirror nothing
+  (void)u.cells(0, {{-1, 0}});  // cells that mirror nothing
   BOOST_TEST((d.count(both) == counts(3, 0)));
   u = u + 0;
   (void)d.count([&] { (void)fr::sum(fr::shift(u, {1, 0}) * y); });
   BOOST_TEST(d.notes->reductions == 3);
   BOOST_TEST(d.notes->kernels == 3);
-  (void)u.shard(1);                                                   // may be written at any time
+  (void)u.shard(1);  // may be written at any time
   for (int again = 0; again < 2; ++again) BOOST_TEST((d.count(both) == counts(7, 3)));
 }
 
@@ -243,7 +246,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_read_elsewhere_is_replaced_at_the_end) {
   }
   auto u = numbered(t, {5, 2}, rows), v = numbered(t, {5, 2}, rows);
   (void)fr::shift(u, {1, 0}), fr::exchange_halos(u);
-  BOOST_TEST((d.count([&] { u = fr::shift(u, {1, 0}); }) == counts(4, 0)));      // and the copies of the temporaries
+  BOOST_TEST((d.count([&] { u = fr::shift(u, {1, 0}); }) == counts(4, 0)));  // and the copies of the temporaries
   fr::exchange_halos(u);
   BOOST_TEST((d.count([&] { fr::assign(v, fr::shift(u, {0, 0}), u, v); }) == counts(2, 0)));
   // A view of one member's cells is read by all.
@@ -337,11 +340,15 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   y.name("y"), across.name("across"), elsewhere.name("elsewhere"), small.name("small");
   fr::assign(across, 0), fr::assign(elsewhere, 0), fr::assign(y, 0), fr::assign(small, 0);
   using error = fr::invalid_argument;
-  check_error<error>([&] { y = fr::shift(u, {2, 0}); },
-                     {"shift(u, {2, 0}) needs a halo of 2 cells along axis 0", "sharded array 'u' of 6 x 4 along axis 0",
-                      "has one of 1", "shard_options"});
+  check_error<error>(
+      [&] {
+        y = fr::shift(u, {2, 0});
+      },
+      {"shift(u, {2, 0}) needs a halo of 2 cells along axis 0", "sharded array 'u' of 6 x 4 along axis 0",
+       "has one of 1", "shard_options"});
   check_error<error>([&] { y = fr::shift(u, {0, -1}); }, {"a halo of 1 cells along axis 1", "has one of 0"});
-  check_error<error>([&] { y = u + across; }, {"'across' of 6 x 4 along axis 1", "'y' of 6 x 4 along axis 0", "reshard"});
+  check_error<error>([&] { y = u + across; },
+                     {"'across' of 6 x 4 along axis 1", "'y' of 6 x 4 along axis 0", "reshard"});
   check_error<error>([&] { y = u * elsewhere; }, {"'elsewhere'", "belongs to another team", "'y'"});
   check_error<error>([&] { y = u * fr::replicated_array<float, 1>(other, {4}, 1.f); }, {"another team", "'y'"});
   check_error<error>([&] { y = u + small; }, {"6 x 4", "5 x 4", "do not broadcast"});

@@ -28,8 +28,9 @@ void need_fitting_shape(const sharded_assignment& a, const program_shape& to, co
     throw invalid_argument("cannot assign '" + text_of(*a.value) + "' of " + text_of(e) + " to " + a.to->described() +
                            ": the destination is not stretched, and each extent must be equal, or 1 in the expression");
   if (a.to->team() != first.team() || !a.to->deal().is_like(first.deal()))
-    throw invalid_argument("fr::assign: " + a.to->described() + " is distributed otherwise than the first destination, " +
-                           first.described() + ": assign it in a call of its own, or reshard it");
+    throw invalid_argument("fr::assign: " + a.to->described() +
+                           " is distributed otherwise than the first destination, " + first.described() +
+                           ": assign it in a call of its own, or reshard it");
 }
 
 // True if a program reads cells of a destination at another place than they are assigned to.
@@ -92,9 +93,9 @@ class sharded_evaluation {
     std::vector<assignment> pairs;
     for (std::size_t k = 0; k != all_.size(); ++k) {
       programs.push_back(part_program(*all_[k].value, p));
-      pairs.push_back({uses_temporaries_ ? part_of_temporary(temporaries_[p.member - first()][k],
-                                                             all_.front().to->own(p.member), p)
-                                         : all_[k].to->cells(p),
+      pairs.push_back({uses_temporaries_
+                           ? part_of_temporary(temporaries_[p.member - first()][k], all_.front().to->own(p.member), p)
+                           : all_[k].to->cells(p),
                        &programs.back()});
     }
     const stream_ref s = team_.stream(p.member);

@@ -53,8 +53,7 @@ auto has_nan(const expression<T, Rank>& e) {
 /// @throws invalid_argument if the shapes do not broadcast
 template <class A, class B>
 requires(detail::local_operands<A, B>) scalar<bool> allclose(A&& a, B&& b, double relative = 1e-5,
-                                                                  double absolute = 1e-8,
-                                                                  nan_rule nan = nan_rule::differs) {
+                                                             double absolute = 1e-8, nan_rule nan = nan_rule::differs) {
   const auto x = detail::as_floating(std::forward<A>(a));
   const auto y = detail::as_floating(std::forward<B>(b));
   const auto are_close = x == y || (abs(x - y) <= absolute + relative * abs(y) && detail::is_finite(y));

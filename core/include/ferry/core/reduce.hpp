@@ -89,7 +89,7 @@ auto reduce_elements(A&& a, const Options&... options) {
     return lazy(std::forward<A>(a)).template reduce<F>(options...);
   else
     return reduced<scalar_of<reduced_as(F, kind.type)>, reduced_rank<kind.rank, Options...>()>(
-      make_reduction<F>(std::forward<A>(a), options...));
+        make_reduction<F>(std::forward<A>(a), options...));
 }
 template <class Op, class A>
 auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nullptr) {
@@ -306,8 +306,8 @@ requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::si
 /// @param high high edge of the last interval
 /// @param weights of the shape of a
 template <class A, class W>
-requires(detail::local_operands<A, W>) reduced<double, 1> histogram(A&& a, std::size_t bins, double low,
-                                                                         double high, W&& weights) {
+requires(detail::local_operands<A, W>) reduced<double, 1> histogram(A&& a, std::size_t bins, double low, double high,
+                                                                    W&& weights) {
   detail::need_real<A>(), detail::need_real<W>();
   const detail::expression_program w = detail::program_of(weights);
   return reduced<double, 1>(detail::histogram_program(detail::program_of(std::forward<A>(a)), bins, low, high, &w));

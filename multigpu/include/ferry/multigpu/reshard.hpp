@@ -45,7 +45,8 @@ void reshard_across(const sharded_array<T, Rank, From>& from, sharded_array<T, R
       }
     }
   messages.submit();
-  for (const arrival& a : arrivals) copy(t.stream(a.member), a.packed, cells_for_call(to, a.member, a.cells), source_line{});
+  for (const arrival& a : arrivals)
+    copy(t.stream(a.member), a.packed, cells_for_call(to, a.member, a.cells), source_line{});
 }
 
 // Returns box b relative to the first cell of `whole`.

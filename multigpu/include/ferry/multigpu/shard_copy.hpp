@@ -86,8 +86,8 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
     const stream_ref on = default_stream(t.device(m));
     if (to.layout().axis() == 0) {
       const std::size_t row = to.size() / to.extent(0);
-      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), detail::cells_for_call(to, m),
-                  line);
+      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                  detail::cells_for_call(to, m), line);
     }
     const detail::cpu_buffer<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,

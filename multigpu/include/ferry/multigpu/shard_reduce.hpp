@@ -47,8 +47,8 @@ template <class T, class Op>
 class team_reduction {
  public:
   team_reduction(const team& t, const Op& op)
-      : result_(t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); },
-                joined_as<Op>()) {
+      : result_(
+            t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); }, joined_as<Op>()) {
     need_op_without_state<Op>();
     for (std::size_t i = 0; i < t.local_size(); ++i)
       members_.emplace_back(t.stream(t.first_local() + i), op, result_.parts().slice({i, i + 1}));

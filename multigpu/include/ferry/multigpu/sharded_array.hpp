@@ -224,9 +224,7 @@ class sharded_array {
   /// @overload
   sharded_array&& name(std::string text) && { return std::move(name(std::move(text))); }
   /// Swaps two arrays.
-  friend void swap(sharded_array& a, sharded_array& b) noexcept {
-    std::swap(a.store_, b.store_);
-  }
+  friend void swap(sharded_array& a, sharded_array& b) noexcept { std::swap(a.store_, b.store_); }
 
  private:
   std::size_t first() const { return team().first_local(); }
@@ -274,8 +272,8 @@ class sharded_array {
       const auto memory = detail::allocate_shards(team(), bytes);
       for (std::size_t i = 0; i < n; ++i) {
         const auto e = layout().local(first() + i).extents();
-        store_->shards.emplace_back(bytes[i] ? memory.owner : detail::allocation_ref(), reinterpret_cast<T*>(memory.begin[i]),
-                             e, row_major(e));
+        store_->shards.emplace_back(bytes[i] ? memory.owner : detail::allocation_ref(),
+                                    reinterpret_cast<T*>(memory.begin[i]), e, row_major(e));
       }
     } else {
       for (std::size_t i = 0; i < n; ++i)

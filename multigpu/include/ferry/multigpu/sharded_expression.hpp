@@ -119,8 +119,7 @@ void assign_sharded_pairs(std::index_sequence<I...>, Pairs&& pairs) {
 /// @param more further pairs
 /// @throws invalid_argument if shapes, distributions or teams do not fit
 template <class Y, class E, class... More>
-requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_spread &&
-         sizeof...(More) % 2 == 0)  //
+requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_spread && sizeof...(More) % 2 == 0)  //
     void assign(Y&& y, E&& e, More&&... more) {
   detail::assign_sharded_pairs(
       std::make_index_sequence<1 + sizeof...(More) / 2>(),

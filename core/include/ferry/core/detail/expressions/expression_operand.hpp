@@ -83,7 +83,7 @@ template <class... X>
 concept expression_operands = (... && kind_of_operand<X>.is_operand()) && (... || kind_of_operand<X>.has_elements());
 // The same, of one device each.
 template <class... X>
-concept local_operands = expression_operands<X...> && (... && !kind_of_operand<X>.is_spread);
+concept local_operands = expression_operands<X...> &&(... && !kind_of_operand<X>.is_spread);
 
 // Checks the element type of an operand.
 template <class X>

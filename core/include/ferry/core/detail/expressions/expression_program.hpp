@@ -30,7 +30,7 @@ struct program_shape {
 // Elements of an array, with their own shape. Keeps the memory alive.
 struct program_operand {
   allocation_ref owner;
-  const std::byte* data = nullptr;  // element at index 0; of a placeholder, the operand_placeholder
+  const std::byte* data = nullptr;                      // element at index 0; of a placeholder, the operand_placeholder
   std::array<std::ptrdiff_t, max_rank> stride_bytes{};  // by axis; 0 for axes that it lacks and those of extent 1
   program_shape shape;
   scalar_type type = scalar_type::none;
@@ -156,7 +156,7 @@ expression_program call_program(const function_definition& f, std::span<expressi
 // A box of the elements that a program computes, for one member of a team. Axes are numbered from the last.
 struct program_part {
   std::size_t member = 0;
-  program_shape whole, shape;                     // of all elements, and of the box
+  program_shape whole, shape;                    // of all elements, and of the box
   std::array<std::ptrdiff_t, max_rank> first{};  // index of the box's first element
   bool is_empty() const { return shape.is_empty(); }
 };
