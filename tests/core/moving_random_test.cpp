@@ -113,18 +113,20 @@ void check_moves(dice& d) {
     });
   };
   const auto shift = static_cast<std::ptrdiff_t>(below(d, 15)) - 7;
-  check(fr::roll(a, shift, number),
-        moved(n, [&](std::size_t i) {
-          return static_cast<std::size_t>(modulo(static_cast<std::ptrdiff_t>(i) - shift, n));
-        }),
-        "roll");
+  check(
+      fr::roll(a, shift, number),
+      moved(n,
+            [&](std::size_t i) { return static_cast<std::size_t>(modulo(static_cast<std::ptrdiff_t>(i) - shift, n)); }),
+      "roll");
   const std::size_t times = 1 + below(d, 3);
   check(fr::repeat(a, times, number), moved(n * times, [&](std::size_t i) { return i / times; }), "repeat");
   if constexpr (Rank == 2) {
     const std::size_t t0 = 1 + below(d, 3), t1 = 1 + below(d, 3);
-    check(fr::tiled(a, {t0, t1}), filled(fr::extents<2>{from.shape[0] * t0, from.shape[1] * t1}, [&](auto i) {
-            return from.at({i[0] % from.shape[0], i[1] % from.shape[1]});
-          }),
+    check(fr::tiled(a, {t0, t1}),
+          filled(fr::extents<2>{from.shape[0] * t0, from.shape[1] * t1},
+                 [&](auto i) {
+                   return from.at({i[0] % from.shape[0], i[1] % from.shape[1]});
+                 }),
           "tiled");
     const fr::pad_width w[] = {{below(d, 9), below(d, 9)}, {below(d, 9), below(d, 9)}};
     const fr::extents<2> shape{from.shape[0] + w[0].before + w[0].after, from.shape[1] + w[1].before + w[1].after};
@@ -132,17 +134,23 @@ void check_moves(dice& d) {
       return static_cast<std::ptrdiff_t>(i[k]) - static_cast<std::ptrdiff_t>(w[k].before);
     };
     for (const auto mode : {fr::pad_mode::edge, fr::pad_mode::wrap, fr::pad_mode::reflect, fr::pad_mode::symmetric})
-      check(fr::pad(a, {w[0], w[1]}, mode), filled(shape, [&](auto i) {
-              return from.at({padded(place(i, 0), from.shape[0], mode), padded(place(i, 1), from.shape[1], mode)});
-            }),
-            "pad " + std::to_string(static_cast<int>(mode)));
+      check(
+          fr::pad(a, {w[0], w[1]}, mode),
+          filled(shape,
+                 [&](auto i) {
+                   return from.at({padded(place(i, 0), from.shape[0], mode), padded(place(i, 1), from.shape[1], mode)});
+                 }),
+          "pad " + std::to_string(static_cast<int>(mode)));
     using value = typename decltype(from.values)::value_type;
-    check(fr::pad(a, {w[0], w[1]}, T(1)), filled(shape, [&](auto i) {
-            const std::ptrdiff_t x = place(i, 0), y = place(i, 1);
-            const auto rows = static_cast<std::ptrdiff_t>(from.shape[0]);
-            const bool is_inside = x >= 0 && y >= 0 && x < rows && y < static_cast<std::ptrdiff_t>(from.shape[1]);
-            return is_inside ? from.at({static_cast<std::size_t>(x), static_cast<std::size_t>(y)}) : value(T(1));
-          }),
+    check(fr::pad(a, {w[0], w[1]}, T(1)),
+          filled(shape,
+                 [&](auto i) {
+                   const std::ptrdiff_t x = place(i, 0), y = place(i, 1);
+                   const auto rows = static_cast<std::ptrdiff_t>(from.shape[0]);
+                   const bool is_inside =
+                       x >= 0 && y >= 0 && x < rows && y < static_cast<std::ptrdiff_t>(from.shape[1]);
+                   return is_inside ? from.at({static_cast<std::size_t>(x), static_cast<std::size_t>(y)}) : value(T(1));
+                 }),
           "pad");
   }
   const std::size_t part = below(d, n + 1);
@@ -153,21 +161,21 @@ void check_moves(dice& d) {
     T* const data = v.unsynchronized_data() + static_cast<std::ptrdiff_t>(one.begin) * v.strides()[axis];
     return fr::array_view<T, Rank, fr::memory_kind::device>(v.owner(), data, e, v.strides());
   };
-  check(fr::concatenate(number, at_axis({part, n}), at_axis({0, part}), a), moved(2 * n, [&](std::size_t i) {
-          return i < n ? (i + part) % n : i - n;
-        }),
-        "concatenate");
+  check(fr::concatenate(number, at_axis({part, n}), at_axis({0, part}), a),
+        moved(2 * n, [&](std::size_t i) { return i < n ? (i + part) % n : i - n; }), "concatenate");
   if constexpr (Rank < 6) {
     const std::size_t side = below(d, Rank + 1);
     fr::extents<Rank + 1> shape;
     for (std::size_t k = 0; k != Rank + 1; ++k) shape[k] = k == side ? 2 : from.shape[k < side ? k : k - 1];
     const auto flipped = fr::flip(a, 0);
-    check(fr::stack(static_cast<int>(side), a, flipped), filled(shape, [&](auto i) {
-            std::array<std::size_t, Rank> k{};
-            for (std::size_t x = 0; x != Rank; ++x) k[x] = i[x < side ? x : x + 1];
-            if (i[side] == 1) k[0] = from.shape[0] - 1 - k[0];
-            return from.at(k);
-          }),
+    check(fr::stack(static_cast<int>(side), a, flipped),
+          filled(shape,
+                 [&](auto i) {
+                   std::array<std::size_t, Rank> k{};
+                   for (std::size_t x = 0; x != Rank; ++x) k[x] = i[x < side ? x : x + 1];
+                   if (i[side] == 1) k[0] = from.shape[0] - 1 - k[0];
+                   return from.at(k);
+                 }),
           "stack");
   }
 }
