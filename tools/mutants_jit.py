@@ -53,7 +53,7 @@ MUTANTS = [
     ("log", "failures are listed without a reason", (LOG, '  if (!ready) line += ", \\"why\\": " + json_string(k.failure);\n', "")),
     ("log", "a log that cannot be written is reported each time", (LOG, "  if (std::exchange(has_failed_, true)) return;\n", "")),
     ("classes", "strided operands are contiguous", (PLAN, "stride == size || extent[0] == 1 ? access_class::contiguous", "stride != 0 || extent[0] == 1 ? access_class::contiguous")),
-    ("classes", "stretched operands are strided", (PLAN, ": stride == 0 && !is_output      ? access_class::broadcast", ": false ? access_class::broadcast")),
+    ("classes", "stretched operands are strided", (PLAN, ": stride == 0 && !is_output        ? access_class::broadcast", ": false ? access_class::broadcast")),
     ("classes", "transposed operands are strided", (PLAN, "      classes_[i] = access_class::transposed;\n", "")),
     ("classes", "tiles lie along the last axis", (PLAN, "      tile_axis = d;\n", "      tile_axis = static_cast<std::uint8_t>(rank - 1);\n")),
     ("classes", "tiles exceed the shared memory", (PLAN, "    if (needed > left)\n", "    if (false)\n")),

@@ -9,7 +9,8 @@ REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "mult
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
-SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
+SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
+STORE = "multigpu/include/ferry/multigpu/detail/shards/shard_store.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
 OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/transport/ordered_keys.hpp"
@@ -59,8 +60,8 @@ MUTANTS = [
      (HALO_COPIES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
     ("halos", "several shards' widths: a halo is one cell too narrow",
      (HALO_COPIES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),
-    ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "    v->changed(r);", "    (void)r;")),
-    ("halos", "an exchange leaves halos out of date", (EXCHANGE, "if (a.validity()) a.validity()->refreshed();", "(void)a;")),
+    ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "a.what->note_changed(r);", "(void)r;")),
+    ("halos", "an exchange leaves halos out of date", (STORE, "    if (validity) validity->refreshed();\n", "")),
     ("halos", "a capture changes what is known of halos", (VALIDITY, "if (capture == 0) return known_;", "return known_;")),
     ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = clock_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
     ("halos", "cells that were not written make halos out of date", (VALIDITY, "all[i].stale.add(mirror_of(p.slab(k), copies_[i]));", "all[i].stale.add(copies_[i].target);")),

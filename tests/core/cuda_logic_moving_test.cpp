@@ -9,7 +9,7 @@
 #include "expressions/bound_program.hpp"
 #include "ferry/core/moving.hpp"
 #include "generator/kernel_text.hpp"
-#include "generator/reduction_text.hpp"
+#include "generator/reduction_kernel.hpp"
 
 namespace cuda_logic_moving {
 namespace {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(reductions_compile) {
     r.input.outputs = {};
     r.results = {&sum, 1};
     r.is_reduced = {true, true};
-    const jit::kernel_source source = generator::reduction_source_for(r, generator::reduction_plan(r));
+    const jit::kernel_source source = generator::reduction_kernel(r).source();
     BOOST_TEST(!cuda::nvrtc_compiler().compile(source, target).empty());
   });
 }

@@ -20,13 +20,6 @@ namespace ferry::inline FERRY_ABI::detail {
 template <class A>
 concept lazy_operand = kind_of_operand<A>
 .role >= operand_role::value;
-// An array or a view of elements of expressions. Other lazy operands fail with the remedy.
-template <class A>
-concept moved_array = kind_of_operand<A>
-.role == operand_role::array;
-template <class A>
-concept index_operand = kind_of_operand<A>
-.is_operand();
 // An array or a view of any elements.
 template <class T, std::size_t Rank, memory_kind Kind>
 void accept_view(const array_view<T, Rank, Kind>&);
@@ -34,6 +27,15 @@ template <class A>
 concept viewed_array = requires(const std::remove_cvref_t<A>& a) {
   accept_view(a);
 };
+template <class A>
+inline constexpr bool is_array_operand = kind_of_operand<A>.role == operand_role::array;
+template <class A>
+inline constexpr bool is_index_operand = kind_of_operand<A>.is_operand();
+// An array or a view of elements of expressions. Those of several devices have functions of their own.
+template <class A>
+concept moved_array = viewed_array<A> && is_array_operand<A>;
+template <class A>
+concept index_operand = is_index_operand<A>;
 
 template <class A>
 using element_of_operand = scalar_of<kind_of_operand<A>.type>;
