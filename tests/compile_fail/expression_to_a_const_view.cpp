@@ -1,5 +1,5 @@
 // expect: the destination of an assignment is const, or a view of const elements
-// lines: 12
+// lines: 20
 // with: core
 #include <ferry/core.hpp>
 

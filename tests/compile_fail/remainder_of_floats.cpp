@@ -1,5 +1,5 @@
 // expect: this operation is not defined for elements of this type
-// lines: 12
+// lines: 14
 // with: core
 #include <ferry/core.hpp>
 

@@ -76,6 +76,9 @@ class element_function<F, R(P...)> {
 #define FERRY_FUNCTION(type, name, parameters, ...) FERRY_FUNCTION_USING((), type, name, parameters, __VA_ARGS__)
 /// As FERRY_FUNCTION, for a body that calls other functions defined by these macros.
 /// @param functions their names, in parentheses, separated by commas
+/// @param type of the result, as for FERRY_FUNCTION
+/// @param name of the function
+/// @param parameters in parentheses: 1 to 8
 #define FERRY_FUNCTION_USING(functions, type, name, parameters, ...)                                                 \
   struct ferry_function_##name {                                                                                     \
     __attribute__((always_inline)) static inline type compute parameters { FERRY_DETAIL_NO_CONTRACTION __VA_ARGS__ } \
