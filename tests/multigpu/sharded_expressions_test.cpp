@@ -122,6 +122,23 @@ BOOST_AUTO_TEST_CASE(by_hand) {
   check_cells(y, {4, 4, 4, 4, 4, 4});
 }
 
+// Each member reads the elements for its own indices of the whole.
+BOOST_AUTO_TEST_CASE(arrays_of_one_device_are_read_at_indices) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all();
+  const auto u = numbered(t, {3, 2}, rows);
+  fr::sharded_array<float, 2> y(t, {3, 2}, rows);
+  fr::unified_array<float, 2> table({3, 4}), like_u({3, 2});
+  fr::unified_array<int> columns({2});
+  table = 100.f * fr::index(0) + fr::index(1), like_u = 10.f * fr::index(0) + fr::index(1);
+  columns = 3 - 2 * fr::cast<int>(fr::index(0));
+  y = u + fr::take(table, columns, 1);
+  check_cells(y, {3, 2, 113, 112, 223, 222});
+  y = u + fr::roll(like_u, 1, 0);
+  check_cells(y, {20, 22, 10, 12, 30, 32});
+  BOOST_TEST(fr::sum(u * 0 + fr::take(table, columns, 1)).value() == 612.f);
+}
+
 BOOST_AUTO_TEST_CASE(other_types_and_memory) {
   fr::simulation sim("devices=3");
   const fr::team t = fr::team::all();

@@ -12,8 +12,7 @@ constexpr std::string_view scattering = "scatter of elements";
 
 void cuda_backend::scatter(native_stream s, int device, const scatter_task& t, std::span<const kernel_use>) {
   const device_scope current(device, scattering);
-  const bool check_indices = is_debug_build() || check_level_of_environment() == check_level::all;
-  check_on(launch_scatter(t, check_indices, at(device, scattering).most_blocks, raw(s)), scattering, raw(s));
+  check_on(launch_scatter(t, is_device_code_checked(), at(device, scattering).most_blocks, raw(s)), scattering, raw(s));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -16,6 +16,18 @@ std::uint8_t index_in_whole(expression_program& to, const instruction& i, const 
   return to.add({operation::add, scalar_type::int64, scalar_type::int64, value, to.append(offset)});
 }
 
+// The elements of a gathered operand for the indices of a part: all along the axes where the offsets of `gather` go.
+program_operand sliced_where_mapped(const program_operand& o, const program_part& part) {
+  program_operand s = o;
+  for (std::size_t d = 0; d != o.shape.rank; ++d) {
+    const std::uint32_t axis = o.axis_map >> (4 * d) & 15;
+    if (axis == 0 || o.shape.extent[d] == 1) continue;
+    s.data += part.first[axis - 1] * o.stride_bytes[d];
+    s.shape.extent[d] = part.shape.extent[axis - 1];
+  }
+  return s;
+}
+
 }  // namespace
 
 expression_program placeholder_program(const operand_placeholder& what, const program_shape& shape, scalar_type type,
@@ -60,9 +72,10 @@ expression_program part_program(const expression_program& p, const program_part&
         here[k] = to.add(c);
         continue;
       }
+      case operation::gather: here[k] = to.add_gather(sliced_where_mapped(p.operands[i.b], part), here[i.a]); continue;
       default: break;
     }
-    const int values = is_listed(i.what) ? info_of(i.what).operands : 1;
+    const std::size_t values = read_by(i, p.calls).count;
     i.a = here[i.a];
     if (values > 1) i.b = here[i.b];
     if (values > 2) i.c = here[i.c];

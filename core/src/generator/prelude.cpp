@@ -30,8 +30,6 @@ constexpr const char* checked_offsets_text =
     "  }\n"
     "  return (i < 0 ? i + n : i) * stride;\n"
     "}\n";
-// As FERRY_ASSERT. The same for all kernels of a process.
-bool are_indices_checked() { return is_debug_build() || check_level_of_environment() == check_level::all; }
 
 #define FERRY_PRELUDE(name, ...) constexpr const char* name##_text = #__VA_ARGS__;
 #include "generator/prelude.inc"
@@ -105,7 +103,7 @@ std::string prelude_for(const evaluation& e) {
   if (floating) text += with_lines(floating_text);
   if (comparing) text += with_lines(comparing_text);
   if (integers) text += with_lines(integers_text);
-  if (offsets) text += are_indices_checked() ? checked_offsets_text : offsets_text;
+  if (offsets) text += is_device_code_checked() ? checked_offsets_text : offsets_text;
   if (casts) text += with_lines(casts_text);
   if (halves) text += with_lines(halves_text);
   if (complexes) text += with_lines(complex_text);

@@ -130,8 +130,8 @@ expression_program moved_program(std::string_view function, const array_elements
     if (!shape.is_empty() && rule != moving_rule::part)
       throw invalid_argument("fr::" + std::string(function) + " of " + array_text(look_at(m.operand())) + " to " +
                              text_of(shape) + ": there is no element to copy");
-    const std::int64_t zero = 0;
-    expression_program p = constant_program(&zero, computed_as(a.type));
+    const program_constant zero{};  // as large as any element
+    expression_program p = constant_program(zero.bytes, computed_as(a.type));
     p.shape = shape;
     return p;
   }
@@ -164,9 +164,7 @@ expression_program inside_program(const array_elements& a, std::span<const axis_
 }
 
 expression_program below_program(std::size_t rank, std::size_t dimension, std::size_t extent, std::int64_t index) {
-  expression_program p =
-      apply(operation::less, scalar_type::int64, axis_index(rank - 1 - dimension, extent), int64_program(index));
-  return p;
+  return apply(operation::less, scalar_type::int64, axis_index(rank - 1 - dimension, extent), int64_program(index));
 }
 
 void need_equal_shapes(std::string_view function, const array_elements& a, const array_elements& b,

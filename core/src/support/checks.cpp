@@ -26,5 +26,6 @@ bool detail::note_debug_build() {
   return true;
 }
 bool detail::is_debug_build() { return debug_build().load(std::memory_order_relaxed); }
+bool detail::is_device_code_checked() { return is_debug_build() || check_level_of_environment() == check_level::all; }
 
 }  // namespace ferry::inline FERRY_ABI

@@ -33,6 +33,8 @@ check_level check_level_of_environment();
 // Called before main by programs with a source that is compiled without NDEBUG. Returns true.
 bool note_debug_build();
 bool is_debug_build();
+// True if code of devices checks indices and assertions: in debug builds, and with FERRY_CHECK=on.
+bool is_device_code_checked();
 #ifndef NDEBUG
 inline const bool noted_debug_build = note_debug_build();
 #endif

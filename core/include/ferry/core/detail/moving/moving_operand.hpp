@@ -17,9 +17,6 @@ struct pad_width;
 
 namespace ferry::inline FERRY_ABI::detail {
 
-template <class A>
-concept lazy_operand = kind_of_operand<A>
-.role >= operand_role::value;
 // An array or a view of any elements.
 template <class T, std::size_t Rank, memory_kind Kind>
 void accept_view(const array_view<T, Rank, Kind>&);
