@@ -11,11 +11,12 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 // read neighboring values; then each lane gets `items` successive ones through shared memory. In columns there is one
 // lane, and neighboring threads have neighboring lines.
 //
-// Where a line has several tiles, all of them run at once. A tile publishes its sum. Its line's sum before it is the sum
-// of the tiles before it in its group of 32, of the groups before that in their group of 32, and of the line before
-// those, which the last tile of 1024 publishes. A tile waits for earlier blocks only. Blocks start in the order of their
-// numbers, and a sum and its flag are one access of 16 bytes, as CUB's scan relies on, too. All sums are added in an order that the plan alone determines, unlike those of
-// decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back").
+// Where a line has several tiles, all of them run at once. A tile publishes its sum. Its line's sum before it is the
+// sum of the tiles before it in its group of 32, of the groups before that in their group of 32, and of the line before
+// those, which the last tile of 1024 publishes. A tile waits for earlier blocks only. Blocks start in the order of
+// their numbers, and a sum and its flag are one access of 16 bytes, as CUB's scan relies on, too. All sums are added in
+// an order that the plan alone determines, unlike those of decoupled look-back (Merrill and Garland, "Single-pass
+// Parallel Prefix Scan with Decoupled Look-back").
 struct scan_plan {
   static constexpr std::size_t group_tiles = 32;
 

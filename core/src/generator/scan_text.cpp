@@ -13,8 +13,8 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-// Exchange between the lanes of a warp by words, since cells have any type. Between blocks each 8 bytes of a cell travel
-// with a flag: memory that is cleared before has none.
+// Exchange between the lanes of a warp by words, since cells have any type. Between blocks each 8 bytes of a cell
+// travel with a flag: memory that is cleared before has none.
 constexpr std::string_view exchange_functions = R"(template <class T, class Word>
 union words {
   T v;

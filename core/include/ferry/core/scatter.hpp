@@ -62,8 +62,8 @@ requires(detail::moved_array<Y>&& detail::index_operand<I>&& detail::index_opera
   detail::scatter_to(&s.value, "scatter", false, y, std::forward<I>(indices), std::forward<V>(values), axis, s.at);
 }
 
-/// Adds values at indices along an axis: y(i, indices(j), k) += values(i, j, k) for axis 1 of three. Indices may repeat.
-/// Integers wrap, and their sums are exact. The rest is as in scatter().
+/// Adds values at indices along an axis: y(i, indices(j), k) += values(i, j, k) for axis 1 of three. Indices may
+/// repeat. Integers wrap, and their sums are exact. The rest is as in scatter().
 /// @note Simulated devices add in the order of the values. CUDA devices add by atomic operations in any order, so that
 ///   the last bits of floating point sums differ from run to run. Each addition is rounded, also of half and bfloat16.
 /// @param y array or view

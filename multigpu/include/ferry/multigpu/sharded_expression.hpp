@@ -24,8 +24,8 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup sharded_arrays
 /// @{
 
-/// Elements that the members of a team compute when they are assigned to a sharded array. Keeps the memory of its arrays
-/// alive, and may be assigned several times.
+/// Elements that the members of a team compute when they are assigned to a sharded array. Keeps the memory of its
+/// arrays alive, and may be assigned several times.
 /// @tparam T type of the elements
 /// @tparam Rank number of dimensions
 template <class T, std::size_t Rank>
@@ -74,10 +74,10 @@ class sharded_expression {
   std::vector<std::shared_ptr<const detail::team_operand>> operands_;
 };
 
-/// The cells at a distance from those that are assigned: in `v = shift(u, {1, 0})`, v(i, j) becomes u(i + 1, j). Cells of
-/// neighbours come from the halo, which must be as wide as the distance. The assignment exchanges halos that are out of
-/// date, and computes the interior meanwhile. Beyond the ends of an axis that is not periodic, halo cells have the values
-/// that the program stored there. May allocate buffers for the exchange.
+/// The cells at a distance from those that are assigned: in `v = shift(u, {1, 0})`, v(i, j) becomes u(i + 1, j). Cells
+/// of neighbours come from the halo, which must be as wide as the distance. The assignment exchanges halos that are out
+/// of date, and computes the interior meanwhile. Beyond the ends of an axis that is not periodic, halo cells have the
+/// values that the program stored there. May allocate buffers for the exchange.
 /// @param u the array
 /// @param by distance along each axis, in cells
 /// @throws invalid_argument with the width that is needed, if a halo is too narrow

@@ -100,8 +100,8 @@ class program_source {
 class expression_program {
  public:
   expression_program();
-  // Applies an operation to one to three operands, which are converted to `operands` before; of `select`, the second and
-  // the third. The shape is the common one; throws invalid_argument with both shapes if there is none.
+  // Applies an operation to one to three operands, which are converted to `operands` before; of `select`, the second
+  // and the third. The shape is the common one; throws invalid_argument with both shapes if there is none.
   expression_program(operation what, scalar_type operands, std::initializer_list<program_source> of);
   expression_program(const expression_program& o);
   expression_program(expression_program&& o) noexcept;
@@ -144,8 +144,8 @@ class expression_program {
   std::uint8_t append_each(Program& other);
 };
 
-// Programs of one value: the elements of an array, from either description; a constant of this type; the index along an axis of the destination
-// (negative: from the last dimension); the indices 0 to n - 1 of one dimension.
+// Programs of one value: the elements of an array, from either description; a constant of this type; the index along an
+// axis of the destination (negative: from the last dimension); the indices 0 to n - 1 of one dimension.
 expression_program array_program(program_operand o);
 expression_program array_program(const array_elements& a);
 expression_program constant_program(const void* value, scalar_type type);

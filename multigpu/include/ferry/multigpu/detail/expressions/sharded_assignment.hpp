@@ -13,11 +13,11 @@ struct sharded_assignment {
   const expression_program* value;
 };
 
-// Assigns all: each member evaluates the programs over the cells that it owns, on its stream, in one submission. Where a
-// shifted operand needs cells of neighbours, halos are exchanged meanwhile, and the cells that read them follow. Every
-// program reads what was there before: where one reads a destination's cells at another place, the results go through
-// temporaries, with a second submission. Throws invalid_argument before anything is submitted if shapes, distributions
-// or teams do not fit.
+// Assigns all: each member evaluates the programs over the cells that it owns, on its stream, in one submission. Where
+// a shifted operand needs cells of neighbours, halos are exchanged meanwhile, and the cells that read them follow.
+// Every program reads what was there before: where one reads a destination's cells at another place, the results go
+// through temporaries, with a second submission. Throws invalid_argument before anything is submitted if shapes,
+// distributions or teams do not fit.
 void assign_sharded(std::span<const sharded_assignment> all);
 
 // Exchanges the halos that the program's shifted operands read, and are out of date. Requires operands of one team.
