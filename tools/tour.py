@@ -4,8 +4,8 @@
     tools/tour.py [--readme FILE] [--examples DIR] [--check | --self-test]
 
 The programs are DIR/1_*.cpp, 2_*.cpp and so on. The first line of each is a comment, "// N. What this step does", which
-becomes the text above its lines. They go between <!-- tour:begin --> and <!-- tour:end -->. --check changes nothing, and
-fails if the README differs from the programs.
+becomes the text above its lines. Lines of the build (`// as: host`) are not shown. They go between <!-- tour:begin -->
+and <!-- tour:end -->. --check changes nothing, and fails if the README differs from the programs.
 """
 import argparse
 import difflib
@@ -28,7 +28,7 @@ def programs(folder):
         title = TITLE.fullmatch(lines[0]) if lines else None
         if not path.name.startswith(f"{number}_") or not title or int(title[1]) != number:
             sys.exit(f"{path}: must be {number}_*.cpp and begin with '// {number}. What this step does'")
-        steps.append((path, title[2], lines[1:]))
+        steps.append((path, title[2], [line for line in lines[1:] if not line.startswith("// as: ")]))
     if len(steps) < 2:
         sys.exit(f"{folder}: a tour needs at least two programs")
     return steps

@@ -144,5 +144,6 @@ if(FERRY_EXAMPLES)
     ferry_add_process_test(processes.jacobi.${count} jacobi ${count} sim --rows 70 --columns 64 --iterations 100 --check
                            --quiet)
     ferry_add_process_test(processes.cg.${count} cg ${count} sim --side 33)
+    ferry_add_process_test(processes.tour.${count} 6_expressions ${count} sim)
   endforeach()
 endif()
