@@ -1,12 +1,13 @@
 #include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "expressions/member_memory.hpp"
 #include "expressions/stale_operands.hpp"
-#include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
@@ -49,20 +50,6 @@ bool is_hazard(assignments all) {
   return false;
 }
 
-// Memory for the cells that a member owns.
-program_operand temporary_for(const program_operand& cells, const device& on) {
-  program_operand t;
-  t.shape = cells.shape, t.type = cells.type;
-  std::size_t bytes = size_of(t.type);
-  for (std::size_t d = 0; d != t.shape.rank; ++d) {
-    t.stride_bytes[d] = t.shape.extent[d] == 1 ? 0 : static_cast<std::ptrdiff_t>(bytes);
-    bytes *= t.shape.extent[d];
-  }
-  t.owner = allocate_array(memory_kind::device, on, bytes / size_of(t.type), size_of(t.type));
-  t.data = t.owner.get().begin;
-  return t;
-}
-
 // The part of a temporary that has the cells of `part`. own: the cells of the temporary.
 program_operand part_of_temporary(const program_operand& t, const program_part& own, const program_part& part) {
   program_part inside = part;
@@ -82,7 +69,7 @@ class sharded_evaluation {
       const program_part own = all_.front().to->own(m);
       if (own.is_empty()) continue;
       for (const sharded_assignment& a : all_)
-        temporaries_[m - first()].push_back(temporary_for(a.to->cells(own), team_.device(m)));
+        temporaries_[m - first()].push_back(new_elements(own.shape, a.to->cells(own).type, team_.device(m)));
     }
   }
   // Submits the evaluation of some cells of a member.
@@ -142,12 +129,19 @@ void need_one_deal(const sharded_operand& to, const expression_program& p) {
     if (spread->team() != to.team())
       throw invalid_argument(
           "'" + text_of(p) + "' needs " + to.described() + ", but " +
-          (spread->array() ? spread->array()->described() : "the replicated array " + spread->text()) +
+          (spread->array() ? spread->array()->described() : "'" + spread->text() + "', which every member has,") +
           " belongs to another team: make both on one team, or copy the cells by reshard");
     if (spread->array() && !spread->array()->deal().is_like(to.deal()))
       throw invalid_argument("'" + text_of(p) + "': " + spread->array()->described() +
                              " is distributed otherwise than " + to.described() +
                              ": copy its cells into an array of that distribution by reshard");
+    const std::optional<cut_axis> cut = spread->cut();
+    if (!cut) continue;
+    const shard_deal deal = to.deal();
+    if (cut->axis != deal.axis || cut->extent != deal.extents.extent[deal.axis])
+      throw invalid_argument("'" + text_of(p) + "': the members have parts of " + spread->text() + " that do not fit " +
+                             to.described() +
+                             ": assign the result to a sharded array of its own shape, and reshard that");
   }
 }
 

@@ -55,6 +55,15 @@ class replicated_array {
     for (std::size_t i = 0; i < copies_.size(); ++i)
       fill(t.stream(t.first_local() + i), copies_[i], value, source_line{});
   }
+  /// Makes the copies of the result of a reduction along axes, on the team of its arrays. Defined in
+  /// sharded_reduced.hpp, as the next member.
+  template <class U>
+  explicit replicated_array(const sharded_reduced<U, Rank>& r);
+  /// Sets all copies to the result of a reduction of a sharded array along axes. Does not block, except as
+  /// exchange_halos does and, between processes, as collectives do.
+  /// @throws invalid_argument if shapes or teams differ, and if the axis of distribution is kept
+  template <class U>
+  replicated_array& operator=(const sharded_reduced<U, Rank>& r);
 
   /// Returns the team.
   const ferry::team& team() const {

@@ -81,6 +81,10 @@ class sharded_array {
   /// @overload
   template <class U, std::size_t R>
   sharded_array& operator=(const expression<U, R>& e);
+  /// Sets the cells that members own to the result of a reduction along axes. Defined in sharded_reduced.hpp.
+  /// @throws invalid_argument if shapes or distributions do not fit
+  template <class U>
+  sharded_array& operator=(const sharded_reduced<U, Rank>& r);
 
   /// Returns the distribution.
   /// @throws invalid_argument for a default-constructed or moved-from array

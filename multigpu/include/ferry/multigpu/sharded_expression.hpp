@@ -16,6 +16,7 @@
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/multigpu/sharded_reduced.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
 #include "ferry/version.hpp"
 
@@ -56,7 +57,8 @@ class sharded_expression {
   detail::expression_program&& program() && { return std::move(program_); }
   /// The operands on several devices. Used by the functions of expressions.
   const std::vector<std::shared_ptr<const detail::team_operand>>& operands() const { return operands_; }
-  /// The reduction of all elements, submitted now. Used by sum() and the like.
+  /// The reduction of all elements, submitted now, to a team_scalar; or a sharded_reduced, if axes are named or kept.
+  /// Used by sum() and the like.
   template <detail::reduction_function F, class... Options>
   auto reduce(const Options&... options) const;
 
@@ -158,6 +160,24 @@ auto reduce_to_parts(const sharded_expression<T, Rank>& e) {
   return s;
 }
 
+template <class Option>
+double freedom_of([[maybe_unused]] const Option& o) {
+  if constexpr (std::is_same_v<Option, ddof>)
+    return o.value;
+  else
+    return 0;
+}
+
+// Every part of a position is the position.
+inline std::int64_t joined_position(const std::int64_t& a, const std::int64_t& b) { return a < b ? b : a; }
+// Reduces to a value that every part has.
+template <class T>
+void reduce_to_each_part(team_scalar<T>& s, const axes_reduction& r) {
+  std::vector<program_operand> to;
+  for (std::size_t i = 0; i != s.team().local_size(); ++i) to.push_back(operand_of(part_of_scalar(s, i)));
+  reduce_along_axes(r, s.team(), to);
+}
+
 }  // namespace detail
 
 /// @cond
@@ -166,14 +186,19 @@ template <detail::reduction_function F, class... Options>
 auto sharded_expression<T, Rank>::reduce(const Options&... options) const {
   using function = detail::reduction_function;
   using detail::change_parts;
-  static_assert(F != function::argmin && F != function::argmax,
-                "positions of elements of sharded arrays are not computed: copy the cells to an array (ferry::copy)");
-  static_assert((... && std::is_same_v<Options, ddof>),
-                "expressions over sharded arrays are reduced over all axes: copy the cells to an array (ferry::copy)");
   using result = detail::scalar_of<detail::reduced_as(F, detail::scalar_type_of<T>())>;
-  const double freedom = (0.0 + ... + options.value);
-  const auto count = static_cast<double>(size());
-  if constexpr (F == function::mean) {
+  constexpr std::size_t kept = detail::reduced_rank<Rank, Options...>();
+  [[maybe_unused]] const double freedom = (0.0 + ... + detail::freedom_of(options));
+  [[maybe_unused]] const auto count = static_cast<double>(size());
+  if constexpr (kept == 0 && (... || detail::is_axes<Options>))
+    (void)detail::make_reduction<F>(*this, options...);  // throws for axes that do not exist
+  if constexpr (kept > 0) {
+    return sharded_reduced<result, kept>(detail::make_axes_reduction<F>(*this, options...), operands_);
+  } else if constexpr (F == function::argmin || F == function::argmax) {
+    team_scalar<result> s(detail::team_of(program_), result(-1), &detail::joined_position, detail::operation::max);
+    detail::reduce_to_each_part(s, detail::make_axes_reduction<F>(*this, options...));
+    return s;
+  } else if constexpr (F == function::mean) {
     auto s = cast<result>(*this).template reduce<function::sum>();
     change_parts(s, [&](const auto& part) { return part / count; });
     return s;

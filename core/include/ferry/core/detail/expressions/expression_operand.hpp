@@ -15,6 +15,8 @@ template <class T, std::size_t Rank>
 class expression;
 template <class T, std::size_t Rank>
 class sharded_expression;
+template <class T, std::size_t Rank>
+class sharded_reduced;
 template <class T>
 class scalar;
 template <class T, std::size_t Rank>

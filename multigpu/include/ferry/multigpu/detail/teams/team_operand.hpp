@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
 #include "ferry/core/detail/support/internal.hpp"
@@ -12,6 +13,11 @@ namespace ferry::inline FERRY_ABI::detail {
 class sharded_operand;
 using axis_offsets = std::array<std::ptrdiff_t, max_rank>;  // in cells, by axis from the last
 
+// An axis, counted from the last, that is cut into the parts of members.
+struct cut_axis {
+  std::size_t axis = 0, extent = 0;
+};
+
 class team_operand : public operand_placeholder {
  public:
   virtual const ferry::team& team() const = 0;
@@ -19,6 +25,9 @@ class team_operand : public operand_placeholder {
   virtual const sharded_operand* array() const { return nullptr; }
   // Distance from each cell of the destination to the cell that is read.
   virtual axis_offsets shift() const { return {}; }
+  // Of a result that is no array, and of which each member has a part: the axis of distribution that the destination
+  // must have. None if every member has all of it.
+  virtual std::optional<cut_axis> cut() const { return {}; }
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

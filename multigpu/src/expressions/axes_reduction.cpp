@@ -1,0 +1,338 @@
+#include "ferry/multigpu/detail/expressions/axes_reduction.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "expressions/joined_parts.hpp"
+#include "expressions/member_memory.hpp"
+#include "ferry/core/array.hpp"
+#include "ferry/core/copy.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/core/detail/operations/promotion.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/collective_group.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+using function = reduction_function;
+using each_member = std::vector<program_operand>;  // one for each local member
+
+bool is_kept(const axes_reduction& r, std::size_t axis) { return (r.over.axes >> axis & 1) == 0; }
+bool is_position(function f) { return f == function::argmin || f == function::argmax; }
+
+// The axis of the result that is an axis of the elements.
+std::size_t result_axis(const axes_reduction& r, std::size_t axis) {
+  if (r.over.are_kept) return axis;
+  std::size_t at = 0;
+  for (std::size_t d = 0; d != axis; ++d) at += is_kept(r, d);
+  return at;
+}
+
+// The reduction of the same elements by another function, along the same axes.
+reduction_program reduced_by(function f, const axes_reduction& r, expression_program elements, scalar_type type,
+                             bool keep = false) {
+  std::vector<int> axes;
+  for (std::size_t d = 0; d != elements.shape.rank; ++d)
+    if (!is_kept(r, d)) axes.push_back(-1 - static_cast<int>(d));
+  return reduce_program(f, std::move(elements), type, {axes, false, r.over.are_kept || keep});
+}
+
+// A result, in memory of each local member.
+class member_results final : public team_operand {
+ public:
+  member_results(const ferry::team& t, const axes_reduction& r, each_member results)
+      : team_(t),
+        text_(text_of(r.over)),
+        results_(std::move(results)) {}
+  // Each member has a part along an axis.
+  void cut_along(const cut_axis& c) { cut_ = c; }
+  const ferry::team& team() const override { return team_; }
+  std::string text() const override { return text_; }
+  std::optional<cut_axis> cut() const override { return cut_; }
+  program_operand elements(const program_part& p) const override {
+    program_part inside = p;
+    if (cut_) inside.first[cut_->axis] -= static_cast<std::ptrdiff_t>(team_.part_of(p.member, cut_->extent).begin);
+    return sliced(results_[p.member - team_.first_local()], inside);
+  }
+
+ private:
+  ferry::team team_;
+  std::string text_;
+  each_member results_;
+  std::optional<cut_axis> cut_;
+};
+
+// What all forms of a call have in common.
+class reduction_over_team {
+ public:
+  explicit reduction_over_team(const axes_reduction& r)
+      : r_(r),
+        team_(team_of(r.elements)),
+        array_(*first_array_of(r.elements)),
+        deal_(array_.deal()) {
+    const bool is_extreme = r.what == function::min || r.what == function::max || is_position(r.what);
+    if (is_extreme && is_over_nothing() && !r.shape().is_empty())
+      throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
+                             std::string(r.over.name) + " of nothing is undefined");
+  }
+  const team& members() const { return team_; }
+  // True if each member has a part of the result.
+  bool is_cut() const { return is_kept(r_, deal_.axis); }
+  cut_axis cut() const { return {result_axis(r_, deal_.axis), deal_.extents.extent[deal_.axis]}; }
+
+  // New memory for the result of each local member.
+  each_member room() const {
+    each_member to;
+    for (std::size_t m = first(); m != first() + team_.local_size(); ++m) to.push_back(room_of(m));
+    return to;
+  }
+  // True if each member can write its part to its cells of an array that fits, as no operand reads them.
+  bool can_write(const sharded_operand& to) const {
+    if (!is_cut()) return false;
+    for (const program_operand& o : r_.elements.operands) {
+      if (o.is_placeholder) {
+        if (static_cast<const team_operand&>(placeholder_of(o)).array() == &to) return false;
+        continue;
+      }
+      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
+        if (o.bytes().overlaps(to.memory(m))) return false;
+    }
+    return to.cells(to.own(first())).type == r_.over.result;
+  }
+  each_member cells_of(const sharded_operand& to) const {
+    each_member cells;
+    for (std::size_t m = first(); m != first() + team_.local_size(); ++m) cells.push_back(to.cells(to.own(m)));
+    return cells;
+  }
+  // Submits the reduction to memory of each local member.
+  void run(const each_member& to) const {
+    const expression_program* const elements = &r_.elements;
+    exchange_for(team_, {&elements, 1});
+    if (is_cut() || deal_.extents.extent[deal_.axis] == 0) {
+      team_.for_each([&](std::size_t m) {
+        reduce_own(m, {&r_.over, 1}, [&](std::size_t) { return to[m - first()]; });
+      });
+    } else if (!r_.shape().is_empty()) {
+      join(to);
+    }
+  }
+
+ private:
+  std::size_t first() const { return team_.first_local(); }
+  bool is_over_nothing() const {
+    for (std::size_t d = 0; d != deal_.extents.rank; ++d)
+      if (!is_kept(r_, d) && deal_.extents.extent[d] == 0) return true;
+    return false;
+  }
+  double count() const {
+    double n = 1;
+    for (std::size_t d = 0; d != deal_.extents.rank; ++d)
+      if (!is_kept(r_, d)) n *= static_cast<double>(deal_.extents.extent[d]);
+    return n;
+  }
+  program_operand room_of(std::size_t m) const {
+    program_shape s = r_.shape();
+    if (is_cut()) s.extent[cut().axis] = team_.part_of(m, cut().extent).size();
+    return s.is_empty() ? dense_elements({}, nullptr, s, r_.over.result)
+                        : new_elements(s, r_.over.result, team_.device(m));
+  }
+  // Reduces the cells that a member owns, in one pass. to(k): the memory of reduction k.
+  template <class To>
+  void reduce_own(std::size_t m, std::span<const reduction_program> all, To to) const {
+    if (to(0).shape.is_empty()) return;
+    const program_part own = array_.own(m);
+    std::vector<reduction_program> here(all.begin(), all.end());
+    std::vector<reduction_assignment> pairs;
+    for (std::size_t k = 0; k != here.size(); ++k) {
+      here[k].program = part_program(all[k].program, own);
+      here[k].program.shape = own.shape;  // part_program() leaves extents of 1, of which a member may have none
+      here[k].shown = here[k].program.root;
+      pairs.push_back({to(k), &here[k]});
+    }
+    const stream_ref s = team_.stream(m);
+    assign_reductions(&s, pairs, {});
+  }
+
+  // What each member computes of its own cells, before the results are joined.
+  std::vector<reduction_program> parts() const {
+    const scalar_type result = r_.over.result;
+    switch (r_.what) {
+      case function::mean: return {reduced_by(function::sum, r_, cast_program(r_.elements, result), result)};
+      case function::var:
+      case function::std: return {reduced_by(function::sum, r_, squared_distances(), result)};
+      case function::argmin: return {r_.over, reduced_by(function::min, r_, r_.elements, r_.type)};
+      case function::argmax: return {r_.over, reduced_by(function::max, r_, r_.elements, r_.type)};
+      default: return {r_.over};
+    }
+  }
+  // Of the elements from their mean.
+  expression_program squared_distances() const {
+    const scalar_type t = computed_as(r_.over.result);
+    mean_ = reduce_along_axes(
+        {function::mean, r_.type, r_.elements, reduced_by(function::mean, r_, r_.elements, r_.type, true)});
+    program_shape shape = r_.elements.shape;
+    for (std::size_t d = 0; d != shape.rank; ++d)
+      if (!is_kept(r_, d)) shape.extent[d] = 1;
+    const expression_program mean = placeholder_program(*mean_, shape, r_.over.result, memory_kind::device);
+    const expression_program distance = apply(operation::subtract, t, r_.elements, mean);
+    return apply(operation::multiply, t, distance, distance);
+  }
+
+  // Reduces the cells of each member, and joins the results of all members that have cells, in their order.
+  void join(const each_member& to) const {
+    const std::vector<reduction_program> parts = this->parts();
+    const std::size_t bytes = count_of(r_.shape());
+    using byte_arrays = std::vector<basic_array<std::uint8_t, 1, memory_kind::device>>;
+    std::vector<byte_arrays> memory(parts.size());
+    for (std::size_t k = 0; k != parts.size(); ++k)
+      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
+        memory[k].emplace_back(extents<1>{bytes * size_of(parts[k].result)}, team_.device(m));
+    const auto elements_in = [&](const byte_arrays& a, std::size_t local, std::size_t k, std::size_t at) {
+      const auto* const data = reinterpret_cast<const std::byte*>(a[local].unsynchronized_data());
+      return dense_elements(a[local].owner(), data + at * bytes * size_of(parts[k].result), r_.shape(),
+                            parts[k].result);
+    };
+    team_.for_each([&](std::size_t m) {
+      if (team_.part_of(m, deal_.extents.extent[deal_.axis]).size() == 0) return;
+      reduce_own(m, parts, [&](std::size_t k) { return elements_in(memory[k], m - first(), k, 0); });
+    });
+    if (!spans_processes(team_)) {
+      team_.for_each([&](std::size_t m) {
+        byte_arrays copies;  // of memory that the device does not reach
+        copies.reserve(parts.size() * team_.size());
+        join_for(m, to[m - first()], parts, [&](std::size_t k, std::size_t member) {
+          if (team_.device(m).can_reach(team_.device(member))) return elements_in(memory[k], member, k, 0);
+          copies.emplace_back(memory[k][member].extents(), team_.device(m));
+          copy(team_.stream(m), memory[k][member], copies.back(), source_line{});
+          return elements_in(copies, copies.size() - 1, k, 0);
+        });
+      });
+      return;
+    }
+    std::vector<byte_arrays> all(parts.size());
+    collective_group gather = collective_group::at_once(team_);
+    for (std::size_t k = 0; k != parts.size(); ++k) {
+      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
+        all[k].emplace_back(extents<1>{team_.size() * bytes * size_of(parts[k].result)}, team_.device(m));
+      gather.all_gather(memory[k], all[k]);
+    }
+    gather.submit();
+    team_.for_each([&](std::size_t m) {
+      join_for(m, to[m - first()], parts,
+               [&](std::size_t k, std::size_t member) { return elements_in(all[k], m - first(), k, member); });
+    });
+  }
+
+  // Joins the results of all members in memory of member m. Programs are limited in length, so each takes some members.
+  template <class PartOf>
+  void join_for(std::size_t m, const program_operand& to, const std::vector<reduction_program>& parts,
+                PartOf part_of) const {
+    constexpr std::size_t most_members = 8;
+    const std::size_t along = deal_.extents.extent[deal_.axis];
+    const std::size_t members = std::min(team_.size(), along);  // those with cells
+    const bool has_positions = parts.size() > 1;
+    const scalar_type t = computed_as(integer_promoted(parts.back().result));
+    std::vector<program_operand> results{to};
+    if (has_positions && members > most_members)
+      results.push_back(new_elements(r_.shape(), parts.back().result, team_.device(m)));
+    const stream_ref s = team_.stream(m);
+    std::vector<expression_program> joined;  // the result; of positions, also the values there
+    for (std::size_t member = 0; member != members; ++member) {
+      std::vector<expression_program> next;
+      for (std::size_t k = 0; k != parts.size(); ++k) next.push_back(array_program(part_of(k, member)));
+      if (has_positions) {
+        const part own = team_.part_of(member, along);
+        next[0] = position_in_whole(next[0], {deal_.extents, deal_.axis, own.begin, own.size(), r_.over.axes});
+      }
+      if (joined.empty()) {
+        joined = std::move(next);
+      } else if (has_positions) {
+        value_at_position found = first_found(r_.what, t, {joined[1], joined[0]}, {next[1], next[0]});
+        joined[0] = std::move(found.position), joined[1] = std::move(found.value);
+      } else {
+        joined[0] = joined_values(r_.what, t, joined[0], next[0]);
+      }
+      const bool is_last = member + 1 == members;
+      if (!is_last && (member + 1) % most_members != 0) continue;
+      if (is_last) joined[0] = finished(std::move(joined[0]));
+      std::vector<assignment> all;
+      for (std::size_t k = 0; k != results.size(); ++k) all.push_back({results[k], &joined[k]});
+      assign_programs(&s, all, {});
+      for (std::size_t k = 0; k != results.size(); ++k) joined[k] = array_program(results[k]);
+    }
+  }
+  // What is computed from the joined sum.
+  expression_program finished(expression_program sum) const {
+    const scalar_type t = computed_as(r_.over.result);
+    const bool is_deviation = r_.what == function::std;
+    if (r_.what != function::mean && r_.what != function::var && !is_deviation) return sum;
+    double n = count();
+    if (r_.what != function::mean) {
+      n -= r_.over.how.freedom;
+      if (n <= 0) n = std::numeric_limits<double>::quiet_NaN();
+    }
+    expression_program p = apply(operation::divide, t, std::move(sum), constant_program(&n, scalar_type::float64));
+    return is_deviation ? apply(operation::sqrt, t, std::move(p)) : p;
+  }
+
+  const axes_reduction& r_;
+  const team& team_;
+  const sharded_operand& array_;
+  const shard_deal deal_;
+  mutable std::shared_ptr<const team_operand> mean_;
+};
+
+}  // namespace
+
+std::shared_ptr<const team_operand> reduce_along_axes(const axes_reduction& r) {
+  const reduction_over_team reduction(r);
+  each_member room = reduction.room();
+  reduction.run(room);
+  auto results = std::make_shared<member_results>(reduction.members(), r, std::move(room));
+  if (reduction.is_cut()) results->cut_along(reduction.cut());
+  return results;
+}
+
+void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {
+  if (to.deal().extents != r.shape())
+    throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.shape()) + " to " +
+                           to.described() + ": the shapes must be equal");
+  const reduction_over_team reduction(r);
+  if (to.team() != reduction.members() || (reduction.is_cut() && to.deal().axis != reduction.cut().axis))
+    throw invalid_argument("'" + text_of(r.over) + "': the members' parts of " +
+                           first_array_of(r.elements)->described() + " do not fit " + to.described() +
+                           ": assign the result to an array of that team, which is cut along axis " +
+                           std::to_string(r.shape().rank - 1 - reduction.cut().axis) + ", and reshard that");
+  if (reduction.can_write(to)) {
+    reduction.run(reduction.cells_of(to));
+    return to.note_changed();
+  }
+  const std::shared_ptr<const team_operand> results = reduce_along_axes(r);
+  const expression_program p = placeholder_program(*results, r.shape(), r.over.result, memory_kind::device);
+  const sharded_assignment one{&to, &p};
+  assign_sharded({&one, 1});
+}
+
+void reduce_along_axes(const axes_reduction& r, const team& t, std::span<const program_operand> copies) {
+  const reduction_over_team reduction(r);
+  if (t != reduction.members())
+    throw invalid_argument("'" + text_of(r.over) +
+                           "' is assigned to copies on another team: make them on the team of " +
+                           first_array_of(r.elements)->described());
+  if (reduction.is_cut())
+    throw invalid_argument(
+        "'" + text_of(r.over) + "' keeps the axis along which " + first_array_of(r.elements)->described() +
+        " is distributed, so each member has a part: assign it to a sharded array of " + text_of(r.shape()));
+  if (copies.front().shape != r.shape())
+    throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.shape()) +
+                           " to a replicated array of " + text_of(copies.front().shape) + ": the shapes must be equal");
+  reduction.run({copies.begin(), copies.end()});
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,29 @@
+// How the results of members along the axis of distribution become one: programs over the parts of all members.
+#pragma once
+#include <cstddef>
+
+#include "ferry/core/detail/reductions/reduction_program.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// a and b, joined. t: the type in which elements are computed.
+expression_program joined_values(reduction_function f, scalar_type t, const expression_program& a,
+                                 const expression_program& b);
+
+struct value_at_position {
+  expression_program value, position;
+};
+// The least (argmin) or greatest of two, the first one of equal values. t: the type in which values are compared.
+value_at_position first_found(reduction_function f, scalar_type t, const value_at_position& a,
+                              const value_at_position& b);
+
+// The elements that one member reduces: cells [first, first + count) of `extent` along an axis, counted from the last.
+struct reduced_box {
+  program_shape whole;
+  std::size_t axis = 0, first = 0, count = 0;
+  std::uint8_t axes = 0;  // those that are reduced, as in reduction_program
+};
+// Positions within the box as positions within all elements.
+expression_program position_in_whole(const expression_program& position, const reduced_box& b);
+
+}  // namespace ferry::inline FERRY_ABI::detail

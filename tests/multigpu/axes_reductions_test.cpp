@@ -1,0 +1,176 @@
+// Reductions of sharded arrays along axes: random ones, results by hand, numbers of submissions, errors.
+#include <cmath>
+
+#include "multigpu/random_axes_reductions.hpp"
+
+namespace axes_reductions {
+namespace {
+
+template <class Error, class Call>
+void check_error(Call call, std::initializer_list<std::string_view> parts) {
+  try {
+    call();
+    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
+  } catch (const Error& e) {
+    const std::string_view text = e.what();
+    for (const std::string_view p : parts)
+      BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
+  }
+}
+
+}  // namespace
+}  // namespace axes_reductions
+
+BOOST_AUTO_TEST_SUITE(axes_reductions)
+
+BOOST_AUTO_TEST_CASE(equal_those_of_one_array_on_simulated_devices) {
+  for (std::size_t seed = 0; seed < seeds(60); ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      dice d(seed);
+      fr::simulation sim(simulated_machine(seed, d.between(1, 4)));
+      fr::team t = fr::team::all();
+      if (d.below(8) == 0) t.submit(fr::submission::by_threads);
+      run_any(d, t);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(equal_those_of_one_array_on_this_machine) {
+  for (std::size_t seed = 0; seed < 5; ++seed) {
+    dice d(seed);
+    run_any(d, fr::team(fr::devices().subspan(0, d.between(1, fr::devices().size()))));
+  }
+}
+
+// More members than one program joins.
+BOOST_AUTO_TEST_CASE(results_of_many_members_are_joined_in_several_steps) {
+  fr::simulation sim("devices=19");
+  const fr::team t = fr::team::all();
+  for (const std::size_t rows : {16u, 17u, 40u}) {
+    fr::sharded_array<float, 2> u(t, {rows, 3});
+    u = fr::abs(fr::cast<float>(fr::index(0)) - 11) + fr::cast<float>(fr::index(1));
+    const fr::replicated_array<std::int64_t, 1> least(fr::argmin(u, fr::axes{0}));
+    for (std::size_t m = 0; m != t.size(); ++m)
+      BOOST_TEST((fr::to_vector(least.copy_of(m)) == std::vector<std::int64_t>(3, 11)));
+    float sum = 0;
+    for (std::size_t i = 0; i != rows; ++i) sum += std::abs(static_cast<float>(i) - 11);
+    const fr::replicated_array<float, 1> sums(fr::sum(u, fr::axes{0})), means(fr::mean(u, fr::axes{0}));
+    const auto n = static_cast<float>(rows);
+    BOOST_TEST((fr::to_vector(sums) == std::vector<float>{sum, sum + n, sum + 2 * n}));
+    BOOST_TEST((fr::to_vector(means) == std::vector<float>{sum / n, (sum + n) / n, (sum + 2 * n) / n}));
+    BOOST_TEST(fr::argmin(u).value() == 33);
+  }
+}
+
+// The order of sums does not depend on the schedule: the bits of every member are equal, in every run.
+BOOST_AUTO_TEST_CASE(sums_are_deterministic) {
+  std::vector<float> first;
+  for (int seed = 0; seed < 6; ++seed) {
+    fr::simulation sim("devices=3;schedule=random:" + std::to_string(seed));
+    const fr::team t = fr::team::all();
+    fr::sharded_array<float, 2> u(t, {31, 5});
+    u = fr::sin(fr::cast<float>(fr::index(0)) * 1.7f + fr::cast<float>(fr::index(1)));
+    const fr::replicated_array<float, 1> sums(fr::sum(u, fr::axes{0}));
+    for (std::size_t m = 0; m != t.size(); ++m) {
+      const std::vector<float> now = fr::to_vector(sums.copy_of(m));
+      if (first.empty()) first = now;
+      BOOST_TEST(now == first, boost::test_tools::per_element());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(zeros_and_nan) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 2> u(t, {4, 3});
+  fr::copy(std::vector<float>{0.f, -0.f, 1, 1, 1, NAN, -0.f, 0.f, 0, 2, 2, -1}, u);
+  const std::vector<float> least = fr::to_vector(fr::replicated_array<float, 1>(fr::min(u, fr::axes{0})));
+  BOOST_TEST((least[0] == 0 && std::signbit(least[0])));
+  BOOST_TEST((least[1] == 0 && std::signbit(least[1])));
+  BOOST_TEST(std::isnan(least[2]));
+  const std::vector<float> most = fr::to_vector(fr::replicated_array<float, 1>(fr::max(-u, fr::axes{0})));
+  BOOST_TEST((most[0] == 0 && !std::signbit(most[0])));
+  const fr::replicated_array<std::int64_t, 1> at(fr::argmin(u, fr::axes{0}));
+  BOOST_TEST((fr::to_vector(at) == std::vector<std::int64_t>{0, 0, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(halos_and_operands) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 2> u(t, {7, 2}, {.axis = 0, .halo = 1}, 100.f), y(t, {7, 1}), z(t, {7, 2});
+  u = 10.f * fr::cast<float>(fr::index(0)) + fr::cast<float>(fr::index(1));
+  const fr::replicated_array<float, 1> sums(fr::sum(fr::shift(u, {1, 0}), fr::axes{0}));
+  BOOST_TEST((fr::to_vector(sums) == std::vector<float>{310, 316}));
+  const auto r = fr::sum(fr::shift(u, {1, 0}), fr::axes{1}, fr::keep_dims);
+  y = r;
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{21, 41, 61, 81, 101, 121, 200}));
+  y += 2 * r - r;
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{42, 82, 122, 162, 202, 242, 400}));
+  u = u + 1, y = r;  // computed where it is written
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{23, 43, 63, 83, 103, 123, 200}));
+  z = u - fr::mean(u, fr::axes{1}, fr::keep_dims) + fr::max(u, fr::axes{0});
+  BOOST_TEST((fr::to_vector(z) ==
+              std::vector<float>{60.5, 62.5, 60.5, 62.5, 60.5, 62.5, 60.5, 62.5, 60.5, 62.5, 60.5, 62.5, 60.5, 62.5}));
+  // Its own destination.
+  fr::sharded_array<float, 2> w(t, {7, 1}, {.axis = 0, .halo = 1}, 5.f);
+  w = fr::cast<float>(fr::index(0));
+  w = fr::sum(fr::shift(w, {1, 0}), fr::axes{1}, fr::keep_dims);
+  BOOST_TEST((fr::to_vector(w) == std::vector<float>{1, 2, 3, 4, 5, 6, 5}));
+  // Of one dimension, and converted.
+  fr::sharded_array<double, 1> wide(t, {7});
+  wide = fr::sum(u, fr::axes{1});
+  BOOST_TEST((fr::to_vector(wide) == std::vector<double>{3, 23, 43, 63, 83, 103, 123}));
+  const fr::team_scalar<double> all = fr::sum(wide, fr::axes{0});
+  BOOST_TEST(all.value() == 441);
+  fr::replicated_array<double, 2> kept(t, {1, 2});
+  kept = fr::sum(u, fr::axes{0}, fr::keep_dims);
+  BOOST_TEST((fr::to_vector(kept) == std::vector<double>{217, 224}));
+}
+
+BOOST_AUTO_TEST_CASE(no_elements) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 2> none(t, {0, 2}), narrow(t, {4, 0});
+  BOOST_TEST((fr::to_vector(fr::replicated_array<float, 1>(fr::sum(none, fr::axes{0}))) == std::vector<float>{0, 0}));
+  BOOST_TEST(std::isnan(fr::to_vector(fr::replicated_array<float, 1>(fr::var(none, fr::axes{0})))[1]));
+  fr::sharded_array<float, 1> y(t, {4}), empty(t, {0});
+  y = fr::prod(narrow, fr::axes{1});
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{1, 1, 1, 1}));
+  empty = fr::max(none, fr::axes{1});
+  const fr::replicated_array<float, 1> of_none(fr::max(narrow, fr::axes{0}));
+  BOOST_TEST(of_none.size() == 0u);
+  fr::sharded_array<float, 2> one(t, {1, 2});
+  fr::assign(one, 2);
+  const fr::replicated_array<float, 1> spread(fr::var(one, fr::axes{0}, fr::ddof{1}));
+  BOOST_TEST(std::isnan(fr::to_vector(spread)[0]));
+  using error = fr::invalid_argument;
+  check_error<error>([&] { fr::replicated_array<float, 1> z(fr::min(none, fr::axes{0})); },
+                     {"'min(sharded array, axes{0})' is over no elements", "of nothing is undefined"});
+  check_error<error>([&] { y = fr::max(narrow, fr::axes{1}); }, {"is over no elements"});
+  check_error<error>([&] { (void)fr::argmin(none); }, {"is over no elements"});
+}
+
+BOOST_AUTO_TEST_CASE(bad_input) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));
+  fr::sharded_array<float, 2> u(t, {6, 4}), across(t, {6, 4}, {.axis = 1}), y(t, {6, 1}, {.axis = 1});
+  fr::assign(u, 1), fr::assign(across, 1);
+  u.name("u"), across.name("across"), y.name("y");
+  fr::sharded_array<float, 1> wrong(t, {5});
+  fr::replicated_array<float, 1> copies(t, {4}), small(t, {3}), elsewhere(other, {4});
+  using error = fr::invalid_argument;
+  check_error<error>([&] { (void)fr::sum(u, fr::axes{2}); }, {"there is no axis 2"});
+  check_error<error>([&] { (void)fr::sum(wrong, fr::axes{1}); }, {"there is no axis 1"});
+  check_error<error>([&] { (void)fr::sum(u, fr::axes{0, -2}); }, {"named twice"});
+  check_error<error>([&] { wrong = fr::sum(u, fr::axes{1}); }, {"sum(u, axes{1})' of 6", "the shapes must be equal"});
+  check_error<error>([&] { y = fr::sum(u, fr::axes{1}, fr::keep_dims); }, {"do not fit", "'y'", "reshard"});
+  check_error<error>([&] { copies = fr::sum(across, fr::axes{0}); },
+                     {"keeps the axis along which", "'across'", "assign it to a sharded array of 4"});
+  check_error<error>([&] { small = fr::sum(u, fr::axes{0}); }, {"of 4", "replicated array of 3"});
+  check_error<error>([&] { elsewhere = fr::sum(u, fr::axes{0}); }, {"on another team"});
+  check_error<error>([&] { (void)(u + fr::sum(u + across, fr::axes{0})); }, {"'across'", "reshard"});
+  check_error<error>([&] { across = across + fr::sum(u, fr::axes{1}, fr::keep_dims); }, {"sum(u, axes{1}, keep_dims)"});
+  check_error<error>([&] { (void)fr::sum(2 * fr::sum(u, fr::axes{1})); }, {"reads no sharded array"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

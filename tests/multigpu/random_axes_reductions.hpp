@@ -1,0 +1,142 @@
+// Random reductions of sharded arrays along axes, compared with reductions of one array in CPU memory.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "multigpu/shards.hpp"
+
+namespace axes_reductions {
+
+namespace fr = ferry;
+using namespace shards;
+
+// float: sums of these integers are exact.
+template <class T>
+bool is_near(T a, T b) {
+  return a == b || (a != a && b != b);
+}
+inline bool is_near(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-5f * std::max(1.f, std::abs(b));
+}
+
+template <class T>
+void check_elements(const std::vector<T>& found, const std::vector<T>& expected, const std::string& what) {
+  BOOST_TEST_REQUIRE(found.size() == expected.size(), what);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i != found.size(); ++i) wrong += !is_near(T(found[i]), T(expected[i]));
+  BOOST_TEST(wrong == 0u, wrong << " of " << found.size() << " elements are wrong: " << what);
+}
+
+template <std::size_t Rank>
+class random_reductions {
+ public:
+  random_reductions(dice& d, const fr::team& t) : dice_(d), team_(t) {
+    auto [e, o] = any_layout<Rank>(d, t);
+    options_ = o;
+    u_.emplace(t, e, o, -7.f);
+    std::vector<float> values(e.count());
+    for (float& x : values) x = static_cast<float>(d.below(20)) - 9;
+    if (d.below(4) == 0) values[d.below(values.size())] = NAN;
+    fr::copy(std::span<const float>(values), *u_);
+    u_->name("u");
+    one_ = fr::host_array<float, Rank>(e);
+    fr::copy(std::span<const float>(values), one_);
+  }
+
+  void run() {
+    axis_ = static_cast<int>(dice_.below(Rank));
+    if (dice_.flip())
+      all_functions(fr::axes{dice_.flip() ? axis_ : axis_ - static_cast<int>(Rank)});
+    else
+      two_axes();
+    positions_over_all();
+  }
+
+ private:
+  void two_axes() {
+    if constexpr (Rank > 2)
+      all_functions(fr::axes{axis_, (axis_ + 1) % static_cast<int>(Rank)});
+    else
+      all_functions(fr::axes{axis_});
+  }
+
+  // Checks a reduction as an array of its own, and as an operand.
+  template <class F, class... O>
+  void check(F f, O... options) {
+    auto r = f(*u_, options...);
+    auto whole = fr::evaluate_to<fr::memory_kind::host>(f(one_, options...));
+    using T = typename decltype(r)::value_type;
+    constexpr std::size_t rank = decltype(r)::rank;
+    static_assert(rank == decltype(whole)::rank);
+    const std::string what = r.text() + " over " + u_->layout().text();
+    BOOST_TEST(r.text() == f(one_.name("u"), options...).text());
+    const std::vector<T> expected = fr::to_vector(whole);
+    if (dice_.flip()) {
+      (void)dice_.below(2);
+      for (std::size_t axis = 0; axis != rank; ++axis) {
+        fr::sharded_array<T, rank> y(team_, r.extents(), {.axis = axis});
+        try {
+          y = r;
+        } catch (const fr::invalid_argument& e) {  // parts of members, along another axis
+          BOOST_TEST(std::string_view(e.what()).find("do not fit") != std::string_view::npos, e.what());
+          continue;
+        }
+        check_elements(fr::to_vector(y), expected, what);
+      }
+    }
+    try {
+      fr::replicated_array<T, rank> z(r);
+      check_elements(fr::to_vector(z), expected, what);
+    } catch (const fr::invalid_argument& e) {
+      BOOST_TEST(std::string_view(e.what()).find("keeps the axis") != std::string_view::npos, e.what());
+    }
+  }
+  template <class Axes>
+  void all_functions(Axes axes) {
+    check([](const auto& a, auto... o) { return fr::sum(a, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::sum(fr::cast<int>(fr::where(a == a, a, 0)), o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::prod(a / 4, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::min(a, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::max(fr::cast<fr::half>(a), o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::mean(a, o...); }, axes, fr::keep_dims);
+    check([](const auto& a, auto... o) { return fr::var(a, o...); }, axes, fr::ddof{1});
+    check([](const auto& a, auto... o) { return fr::std(a, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::norm(a, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::any(a > 7, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::all(a > -8, o...); }, axes, fr::keep_dims);
+    check([](const auto& a, auto... o) { return fr::count(a > 0, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::argmin(a, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::argmax(fr::abs(a), o...); }, axes, fr::keep_dims);
+    as_operand(axes);
+  }
+  template <class Axes>
+  void as_operand(Axes axes) {
+    fr::sharded_array<float, Rank> y(team_, u_->extents(), options_);
+    y = *u_ - fr::max(*u_, axes, fr::keep_dims);
+    fr::host_array<float, Rank> expected(one_ - fr::max(one_, axes, fr::keep_dims));
+    check_elements(fr::to_vector(y), fr::to_vector(expected), "as an operand over " + u_->layout().text());
+  }
+  void positions_over_all() {
+    const fr::scalar<std::int64_t> least = fr::argmin(one_), most = fr::argmax(one_ * 2);
+    BOOST_TEST(fr::argmin(*u_).value() == least.value(), u_->layout().text());
+    BOOST_TEST(fr::argmax(*u_ * 2).value() == most.value(), u_->layout().text());
+  }
+
+  dice& dice_;
+  fr::team team_;
+  fr::shard_options options_;
+  std::optional<fr::sharded_array<float, Rank>> u_;
+  fr::host_array<float, Rank> one_;
+  int axis_ = 0;
+};
+
+inline void run_any(dice& d, const fr::team& t) {
+  if (d.flip())
+    random_reductions<2>(d, t).run();
+  else
+    random_reductions<3>(d, t).run();
+}
+
+}  // namespace axes_reductions
