@@ -45,9 +45,7 @@ void check_error(Call call, std::initializer_list<std::string_view> parts) {
 class noting_backend final : public support::counting_backend {
  public:
   enum class what { evaluation, kernel, wait };
-  noting_backend(fr::detail::backend& below, support::call_counts& calls)
-      : counting_backend(below, calls),
-        all_(below) {}
+  noting_backend(fr::detail::backend& below, support::call_counts& calls) : counting_backend(below, calls) {}
   void wait(fr::native_stream s, fr::native_event e) override {
     given[s.handle].push_back(what::wait);
     counting_backend::wait(s, e);
@@ -64,13 +62,14 @@ class noting_backend final : public support::counting_backend {
   void reduce(fr::native_stream s, int d, const fr::detail::reduction_evaluation& r,
               std::span<const fr::detail::kernel_use> uses) override {
     ++reductions;
-    all_.reduce(s, d, r, uses);
+    counting_backend::reduce(s, d, r, uses);
+  }
+  bool prepare_evaluation(int d, const fr::detail::evaluation& e) override {
+    ++prepared;
+    return counting_backend::prepare_evaluation(d, e);
   }
   std::map<void*, std::vector<what>> given;
-  int evaluations = 0, kernels = 0, reductions = 0;
-
- private:
-  fr::detail::backend& all_;
+  int evaluations = 0, kernels = 0, reductions = 0, prepared = 0;
 };
 
 // Simulated devices whose submissions are counted.
@@ -348,6 +347,34 @@ BOOST_AUTO_TEST_CASE(reductions) {
     BOOST_TEST(fr::all(none > 0).value());
     check_error<fr::invalid_argument>([&] { (void)fr::min(none); }, {"is over no elements", "0 x 2"});
   }
+}
+
+BOOST_AUTO_TEST_CASE(explanations) {
+  counted_devices d("devices=2");
+  const fr::team t = fr::team::all();
+  auto u = numbered(t, {6, 4}, rows);
+  fr::sharded_array<float, 2> y(t, {6, 4});
+  u.name("u"), y.name("y");
+  const auto e = y + 2 * fr::shift(u, {1, 0});
+  const auto shows = [](const std::string& text, std::initializer_list<std::string_view> parts) {
+    for (const std::string_view p : parts)
+      BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
+  };
+  y = e, u = u + 0;
+  shows(fr::explain(e), {"expression y + 2 * shift(u, {1, 0}) over a team of 2", "6 x 4 of float",
+                         "exchanges the halos of sharded array 'u' of 6 x 4", "member 0: cells [0, 3) of axis 0",
+                         "moves 144 bytes: 96 read, 48 written"});
+  fr::exchange_halos(u);
+  BOOST_TEST((fr::explain(e).find("exchanges") == std::string::npos));
+  shows(fr::explain(fr::sum(u * y, fr::axes{0})),
+        {"reduction sum(u * y, axes{0}) over a team of 2", "result: 4 of float",
+         "every member joins the results of all", "member 0: cells [0, 3) of axis 0"});
+  shows(fr::explain(fr::max(u, fr::axes{1})), {"reduction max(u, axes{1})", "each member has its part"});
+  // Nothing is compiled on simulated devices, and nothing is submitted.
+  BOOST_TEST((d.count([&] { BOOST_TEST(!fr::precompile(e)); }) == counts(0, 0)));
+  BOOST_TEST(d.notes->prepared == 4);  // of each member the interior, and the edge beside the other
+  check_error<fr::invalid_argument>([&] { (void)fr::precompile(fr::replicated_array<float, 1>(t, {4}, 1.f) + 1); },
+                                    {"no sharded array"});
 }
 
 BOOST_AUTO_TEST_CASE(bad_input) {

@@ -92,6 +92,25 @@ class counting_backend : public ferry::detail::backend {
                 std::span<const ferry::detail::kernel_use> uses) override {
     counted().evaluate(s, d, e, uses);
   }
+  bool prepare_evaluation(int d, const ferry::detail::evaluation& e) override {
+    return counted().prepare_evaluation(d, e);
+  }
+  void reduce(ferry::native_stream s, int d, const ferry::detail::reduction_evaluation& r,
+              std::span<const ferry::detail::kernel_use> uses) override {
+    counted().reduce(s, d, r, uses);
+  }
+  std::size_t scratch_bytes(const ferry::detail::reduction_evaluation& r) override { return below_.scratch_bytes(r); }
+  void sort(ferry::native_stream s, int d, const ferry::detail::sorting_task& t,
+            std::span<const ferry::detail::kernel_use> uses) override {
+    counted().sort(s, d, t, uses);
+  }
+  std::size_t sorting_scratch(int d, const ferry::detail::sorting_task& t) override {
+    return below_.sorting_scratch(d, t);
+  }
+  void scatter(ferry::native_stream s, int d, const ferry::detail::scatter_task& t,
+               std::span<const ferry::detail::kernel_use> uses) override {
+    counted().scatter(s, d, t, uses);
+  }
   std::string explain_evaluation(int d, const ferry::detail::evaluation& e) override {
     return below_.explain_evaluation(d, e);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "expressions/bound_program.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
@@ -9,10 +10,20 @@ namespace ferry::inline FERRY_ABI::detail {
 
 namespace {
 
+// Calls f(evaluation) for the program's assignment to elements that are not accessed.
+template <class F>
+auto with_output(const expression_program& p, const program_operand& to, F f) {
+  expression_program converted = p;
+  const bound_output output{&to, converted.converted(converted.root, computed_as(to.type))};
+  const bound_program bound(converted, {&output, 1}, false);
+  evaluation e = bound.view();
+  e.fast_math = fast_math_depth() > 0;
+  return f(e);
+}
+
 // Calls f(evaluation) for the program's evaluation to a new array.
 template <class F>
 auto with_new_array(const expression_program& p, scalar_type type, F f) {
-  expression_program with_output = p;
   program_operand to;
   to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are; not accessed
   to.shape = p.shape;
@@ -22,11 +33,7 @@ auto with_new_array(const expression_program& p, scalar_type type, F f) {
     to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
     stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
   }
-  const bound_output output{&to, with_output.converted(with_output.root, computed_as(type))};
-  const bound_program bound(with_output, {&output, 1}, false);
-  evaluation e = bound.view();
-  e.fast_math = fast_math_depth() > 0;
-  return f(e);
+  return with_output(p, to, std::move(f));
 }
 
 }  // namespace
@@ -66,6 +73,12 @@ bool precompile_program(const expression_program& p, scalar_type type) {
   const device on = home_of(p);
   return with_new_array(
       p, type, [&](const evaluation& e) { return runtime::current().backend().prepare_evaluation(on.index(), e); });
+}
+
+bool precompile_assignment(const expression_program& p, const program_operand& to, device on) {
+  if (to.shape.is_empty()) return true;
+  return with_output(
+      p, to, [&](const evaluation& e) { return runtime::current().backend().prepare_evaluation(on.index(), e); });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -26,17 +26,21 @@ program_part along(const program_part& own, std::size_t axis, std::size_t from, 
 
 void stale_operands::add(const expression_program& p) {
   for (const program_operand& o : p.operands)
-    if (o.is_placeholder) add(static_cast<const team_operand&>(placeholder_of(o)));
+    if (o.is_placeholder) add(static_cast<const team_operand&>(placeholder_of(o)), false);
+}
+void stale_operands::add_filled(const expression_program& p) {
+  for (const program_operand& o : p.operands)
+    if (o.is_placeholder) add(static_cast<const team_operand&>(placeholder_of(o)), true);
 }
 
-void stale_operands::add(const team_operand& o) {
+void stale_operands::add(const team_operand& o, bool even_if_filled) {
   const sharded_operand* const array = o.array();
   if (!array) return;
   const shard_deal d = array->deal();
   const axis_offsets by = o.shift();
   if (d.extents.is_empty() || !reads_mirrors(d, by, o.team().size())) return;
   // Processes do not know which views others handed out, and must agree whether they exchange.
-  if (array->halos_are_filled() && !spans_processes(o.team())) return;
+  if (!even_if_filled && array->halos_are_filled() && !spans_processes(o.team())) return;
   if (by[d.axis] < 0) low_ = std::max(low_, static_cast<std::size_t>(-by[d.axis]));
   is_periodic_ = is_periodic_ || d.periodic[d.axis];
   if (by[d.axis] > 0) high_ = std::max(high_, static_cast<std::size_t>(by[d.axis]));

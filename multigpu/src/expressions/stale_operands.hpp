@@ -18,13 +18,17 @@ struct evaluated_parts {
 class stale_operands {
  public:
   void add(const expression_program& p);
+  // As if all halos were out of date, to learn the parts. May be without plans.
+  void add_filled(const expression_program& p);
   // One for each array.
   std::span<halo_plan* const> plans() const { return plans_; }
+  // The arrays, as plans().
+  std::span<const sharded_operand* const> arrays() const { return arrays_; }
   evaluated_parts parts_of(const sharded_operand& to, std::size_t member) const;
   void note_filled() const;
 
  private:
-  void add(const team_operand& o);
+  void add(const team_operand& o, bool even_if_filled);
   std::vector<const sharded_operand*> arrays_;
   std::vector<halo_plan*> plans_;
   std::size_t low_ = 0, high_ = 0;  // greatest distance along the axis of distribution

@@ -12,6 +12,7 @@
 #include "ferry/core/expression.hpp"
 #include "ferry/core/math.hpp"
 #include "ferry/core/reduce.hpp"
+#include "ferry/multigpu/detail/expressions/explain_sharded.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
@@ -217,6 +218,27 @@ auto sharded_expression<T, Rank>::reduce(const Options&... options) const {
   }
 }
 /// @endcond
+
+/// Describes an expression over sharded arrays: its text, the halos that an assignment would exchange now, and what one
+/// member of this process computes, as of an expression over one device.
+template <class T, std::size_t Rank>
+std::string explain(const sharded_expression<T, Rank>& e) {
+  return detail::explain_sharded(e.program(), detail::scalar_type_of<T>());
+}
+/// As above for a reduction along axes.
+template <class T, std::size_t Rank>
+std::string explain(const sharded_reduced<T, Rank>& r) {
+  return detail::explain_axes_reduction(r.request());
+}
+
+/// Compiles the kernels of an expression for the members of this process, and blocks until that is done: those that
+/// assign it to an array with the distribution and the halos of its first sharded array. With shift(), these are
+/// kernels for interiors and edges.
+/// @return false if some are not compiled, as precompile() of one device
+template <class T, std::size_t Rank>
+bool precompile(const sharded_expression<T, Rank>& e) {
+  return detail::precompile_sharded(e.program(), detail::scalar_type_of<T>());
+}
 
 // Definitions of array members that evaluate.
 

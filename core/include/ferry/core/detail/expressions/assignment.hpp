@@ -39,6 +39,8 @@ std::string explain_program(const expression_program& p, scalar_type type);
 // Compiles the kernel that evaluates the program to a new array. Blocks until that is done. Returns false if nothing
 // can be compiled.
 bool precompile_program(const expression_program& p, scalar_type type);
+// The same, for an assignment to these elements on a device. They are not accessed.
+bool precompile_assignment(const expression_program& p, const program_operand& to, device on);
 
 // FERRY_MATH=exact|fast. Read once. Throws parse_error.
 bool math_is_fast_by_environment();

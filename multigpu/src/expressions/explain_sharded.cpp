@@ -1,0 +1,91 @@
+#include "ferry/multigpu/detail/expressions/explain_sharded.hpp"
+
+#include "expressions/stale_operands.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+// Halos that a statement would exchange now.
+std::string exchanges_of(const expression_program& p) {
+  stale_operands stale;
+  stale.add(p);
+  std::string text;
+  for (const sharded_operand* a : stale.arrays()) text += "  exchanges the halos of " + a->described() + "\n";
+  return text;
+}
+
+// The first local member with cells; the number of members if there is none.
+std::size_t shown_member(const sharded_operand& a) {
+  const team& t = a.team();
+  for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m)
+    if (!a.own(m).is_empty()) return m;
+  return t.size();
+}
+std::string headline_of(const sharded_operand& a, std::size_t member) {
+  const std::size_t axis = a.deal().axis;
+  const program_part own = a.own(member);
+  return "member " + std::to_string(member) + ": cells [" + std::to_string(own.first[axis]) + ", " +
+         std::to_string(own.first[axis] + static_cast<std::ptrdiff_t>(own.shape.extent[axis])) + ") of axis " +
+         std::to_string(own.shape.rank - 1 - axis) + "\n";
+}
+std::string over_a_team(const team& t) { return " over a team of " + std::to_string(t.size()) + "\n"; }
+
+// Elements like the cells of an array, of another type.
+program_operand like_cells(const sharded_operand& a, const program_part& p, scalar_type type) {
+  program_operand o = a.cells(p);
+  const auto before = static_cast<std::ptrdiff_t>(size_of(o.type)), now = static_cast<std::ptrdiff_t>(size_of(type));
+  for (std::ptrdiff_t& stride : o.stride_bytes) stride = stride / before * now;
+  o.type = type;
+  return o;
+}
+
+}  // namespace
+
+std::string explain_sharded(const expression_program& p, scalar_type type) {
+  const team& t = team_of(p);
+  const sharded_operand& a = *first_array_of(p);
+  std::string text = "expression " + text_of(p) + over_a_team(t) + "  result: " + text_of(p.shape) + " of " +
+                     std::string(name_of(type)) + "\n" + exchanges_of(p);
+  const std::size_t m = shown_member(a);
+  return m == t.size() ? text : text + headline_of(a, m) + explain_program(part_program(p, a.own(m)), type);
+}
+
+std::string explain_axes_reduction(const axes_reduction& r) {
+  const team& t = team_of(r.elements);
+  const sharded_operand& a = *first_array_of(r.elements);
+  const bool is_kept = (r.over.axes >> a.deal().axis & 1) == 0;
+  std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
+                     std::string(name_of(r.over.result)) + "\n" +
+                     (is_kept ? "  each member has its part\n" : "  every member joins the results of all\n") +
+                     exchanges_of(r.elements);
+  const std::size_t m = shown_member(a);
+  if (m == t.size()) return text;
+  reduction_program here = r.over;
+  here.program = part_program(r.over.program, a.own(m));
+  here.shown = here.program.root;
+  return text + headline_of(a, m) + explain_reduction(here);
+}
+
+bool precompile_sharded(const expression_program& p, scalar_type type) {
+  const team& t = team_of(p);
+  const sharded_operand& a = *first_array_of(p);
+  stale_operands shifted;
+  shifted.add_filled(p);
+  bool is_compiled = true;
+  for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m) {
+    const program_part own = a.own(m);
+    const evaluated_parts parts = shifted.parts_of(a, m);
+    const auto compile = [&](const program_part& part) {
+      if (part.is_empty()) return;
+      const bool done = precompile_assignment(part_program(p, part), like_cells(a, part, type), t.device(m));
+      is_compiled = is_compiled && done;
+    };
+    compile(own);  // if the halos are up to date
+    if (parts.interior.shape != own.shape) compile(parts.interior), compile(parts.edges[0]), compile(parts.edges[1]);
+  }
+  return is_compiled;
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
