@@ -147,6 +147,10 @@ class array_view {
   /// Sets the elements of this view to the result of a reduction (reduce.hpp), as above.
   template <class U, std::size_t R>
   array_view& operator=(const reduced<U, R>& r);
+  template <class E>
+  requires(E::expression_kind.is_spread)  //
+      array_view&
+      operator=(const E&) = delete;  // elements of several devices: use a sharded array, then ferry::copy
   /// View of memory of an allocation.
   /// @param owner allocation; the view shares its ownership
   /// @param data element at index 0 of every dimension

@@ -70,6 +70,10 @@ class basic_array : public array_view<T, Rank, Kind> {
   /// Sets the elements to the result of a reduction; see array_view::operator=. Never allocates.
   template <class U, std::size_t R>
   basic_array& operator=(const reduced<U, R>& r);
+  template <class E>
+  requires(E::expression_kind.is_spread)  //
+      basic_array&
+      operator=(const E&) = delete;  // elements of several devices: use a sharded array, then ferry::copy
   // Compilers quote the line of a deleted function, so it states the remedy.
   basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
   basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)

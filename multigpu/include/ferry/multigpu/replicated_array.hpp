@@ -62,8 +62,8 @@ class replicated_array {
   /// Sets all copies to the result of a reduction of a sharded array along axes. Does not block, except as
   /// exchange_halos does and, between processes, as collectives do.
   /// @throws invalid_argument if shapes or teams differ, and if the axis of distribution is kept
-  template <class U>
-  replicated_array& operator=(const sharded_reduced<U, Rank>& r);
+  template <class U, std::size_t R>
+  replicated_array& operator=(const sharded_reduced<U, R>& r);
 
   /// Returns the team.
   const ferry::team& team() const {

@@ -71,7 +71,7 @@ class sharded_array {
   sharded_array(sharded_array&&) noexcept = default;
   sharded_array& operator=(sharded_array&&) noexcept = default;
   sharded_array(const sharded_array&) = delete;
-  sharded_array& operator=(const sharded_array&) = delete;
+  sharded_array& operator=(const sharded_array&) = delete;  // arrays are copied only when asked: use assign(a, b)
 
   /// Sets the cells that members own to the elements of an expression, see docs/sharded_arrays.md. Each member computes
   /// its own cells on its stream. Does not block, except as exchange_halos does. Defined in sharded_expression.hpp.
@@ -83,8 +83,8 @@ class sharded_array {
   sharded_array& operator=(const expression<U, R>& e);
   /// Sets the cells that members own to the result of a reduction along axes. Defined in sharded_reduced.hpp.
   /// @throws invalid_argument if shapes or distributions do not fit
-  template <class U>
-  sharded_array& operator=(const sharded_reduced<U, Rank>& r);
+  template <class U, std::size_t R>
+  sharded_array& operator=(const sharded_reduced<U, R>& r);
 
   /// Returns the distribution.
   /// @throws invalid_argument for a default-constructed or moved-from array

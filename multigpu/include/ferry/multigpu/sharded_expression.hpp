@@ -84,12 +84,13 @@ class sharded_expression {
 /// @param u the array
 /// @param by distance along each axis, in cells
 /// @throws invalid_argument with the width that is needed, if a halo is too narrow
-template <class T, std::size_t Rank, memory_kind Kind>
-sharded_expression<T, Rank> shift(const sharded_array<T, Rank, Kind>& u, const std::ptrdiff_t (&by)[Rank]) {
+template <class T, std::size_t Rank, memory_kind Kind, std::size_t N>
+sharded_expression<T, Rank> shift(const sharded_array<T, Rank, Kind>& u, const std::ptrdiff_t (&by)[N]) {
+  static_assert(N == Rank, "shift(u, {1, 0}) takes one distance for each axis of the array, such as 0");
   detail::need_element_type<sharded_array<T, Rank, Kind>>();
   detail::axis_offsets offsets{};
   std::string text;
-  for (std::size_t d = 0; d != Rank; ++d) {
+  for (std::size_t d = 0; d != Rank && d != N; ++d) {
     offsets[Rank - 1 - d] = by[d];
     text += (d ? ", " : "{") + std::to_string(by[d]);
   }
@@ -100,17 +101,29 @@ sharded_expression<T, Rank> shift(const sharded_array<T, Rank, Kind>& u, const s
       detail::placeholder_program(*operand, u.team_operand()->deal().extents, u.expression_kind.type, Kind), operand);
 }
 
+template <class E, std::size_t N>
+requires(detail::kind_of_operand<E>.has_elements() &&
+         !(detail::kind_of_operand<E>.is_array() && detail::kind_of_operand<E>.is_spread))  //
+    void shift(E&&, const std::ptrdiff_t (&)[N]) = delete;  // takes a sharded array: assign the expression to one first
+
 namespace detail {
+
+template <class Y>
+constexpr bool is_sharded_destination = kind_of_operand<Y>.is_array() && kind_of_operand<Y>.is_spread;
 
 template <std::size_t... I, class Pairs>
 void assign_sharded_pairs(std::index_sequence<I...>, Pairs&& pairs) {
   using tuple = std::remove_reference_t<Pairs>;
-  (need_assignable<std::tuple_element_t<2 * I, tuple>, std::tuple_element_t<2 * I + 1, tuple>>(), ...);
-  const expression_program programs[] = {
-      program_of(std::forward<std::tuple_element_t<2 * I + 1, tuple>>(std::get<2 * I + 1>(pairs)))...};
-  const std::shared_ptr<const sharded_operand> to[] = {std::get<2 * I>(pairs).team_operand()...};
-  const sharded_assignment all[] = {{to[I].get(), &programs[I]}...};
-  assign_sharded(all);
+  constexpr bool are_all = (... && is_sharded_destination<std::tuple_element_t<2 * I, tuple>>);
+  static_assert(are_all, "one assign(y, e1, z, e2) is for sharded arrays: assign others in a call of their own");
+  if constexpr (are_all) {
+    (need_assignable<std::tuple_element_t<2 * I, tuple>, std::tuple_element_t<2 * I + 1, tuple>>(), ...);
+    const expression_program programs[] = {
+        program_of(std::forward<std::tuple_element_t<2 * I + 1, tuple>>(std::get<2 * I + 1>(pairs)))...};
+    const std::shared_ptr<const sharded_operand> to[] = {std::get<2 * I>(pairs).team_operand()...};
+    const sharded_assignment all[] = {{to[I].get(), &programs[I]}...};
+    assign_sharded(all);
+  }
 }
 
 }  // namespace detail
@@ -128,6 +141,10 @@ requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_
       std::make_index_sequence<1 + sizeof...(More) / 2>(),
       std::tuple<Y&&, E&&, More&&...>(std::forward<Y>(y), std::forward<E>(e), std::forward<More>(more)...));
 }
+
+template <class Y, class E, class... More>
+requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_spread)  //
+    void assign(located<stream_ref>, Y&&, E&&, More&&...) = delete;  // members use their own streams: assign(y, e)
 
 namespace detail {
 

@@ -75,15 +75,17 @@ class sharded_reduced {
 // Definitions of array members that evaluate.
 
 template <class T, std::size_t Rank, memory_kind Kind>
-template <class U>
-sharded_array<T, Rank, Kind>& sharded_array<T, Rank, Kind>::operator=(const sharded_reduced<U, Rank>& r) {
+template <class U, std::size_t R>
+sharded_array<T, Rank, Kind>& sharded_array<T, Rank, Kind>::operator=(const sharded_reduced<U, R>& r) {
+  static_assert(R == Rank, "the result of the reduction has another rank than the destination: see keep_dims");
   detail::need_assignable<sharded_array&, expression<U, Rank>>();
   detail::reduce_along_axes(r.request(), *team_operand());
   return *this;
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-template <class U>
-replicated_array<T, Rank, Kind>& replicated_array<T, Rank, Kind>::operator=(const sharded_reduced<U, Rank>& r) {
+template <class U, std::size_t R>
+replicated_array<T, Rank, Kind>& replicated_array<T, Rank, Kind>::operator=(const sharded_reduced<U, R>& r) {
+  static_assert(R == Rank, "the result of the reduction has another rank than the destination: see keep_dims");
   detail::need_assignable<basic_array<T, Rank, Kind>&, expression<U, Rank>>();
   std::vector<detail::program_operand> to;
   for (const auto& c : copies_) to.push_back(detail::operand_of(c));
