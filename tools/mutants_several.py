@@ -20,6 +20,9 @@ OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/s
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 SIM = "core/src/sim/machine.cpp"
+ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
+SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
+AXES, JOINED = "multigpu/src/expressions/axes_reduction.cpp", "multigpu/src/expressions/joined_parts.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 
 MUTANTS = [
@@ -119,6 +122,30 @@ MUTANTS = [
      (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
     ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/teams/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
+    ("expressions", "an assignment leaves halos up to date", (ASSIGNMENT, "  for (const sharded_assignment& a : all) a.to->note_changed();\n", "")),
+    ("expressions", "cells beside other members are not computed",
+     (ASSIGNMENT, "for (const program_part& p : stale.parts_of(to, m).edges) evaluation.run(p);", "(void)m;")),
+    ("expressions", "a destination that is read elsewhere is overwritten at once",
+     (ASSIGNMENT, "if (spread && spread->array() == to.to && spread->shift() != axis_offsets{}) return true;\n", "")),
+    ("expressions", "a shift goes the other way", (SHARDED, "there.first[d] += by_[d];", "there.first[d] -= by_[d];")),
+    ("expressions", "cells at a periodic end do not wait for their halo", (STALE, "is_periodic_ || begin > 0 ?", "begin > 0 ?")),
+    ("expressions", "cells before the next member do not wait for their halo",
+     (STALE, "  if (by[d.axis] > 0) high_ = std::max(high_, static_cast<std::size_t>(by[d.axis]));\n", "")),
+    ("expressions", "an operand of one device is read from its first element",
+     (PARTS, "    s.data += part.first[d] * o.stride_bytes[d];\n    s.shape.extent[d] = part.shape.extent[d];", "    s.shape.extent[d] = part.shape.extent[d];")),
+    ("expressions", "an index is that of the part",
+     (PARTS, "if (axis >= part.whole.rank || part.shape.extent[axis] == part.whole.extent[axis]) return value;", "if (axis < max_rank) return value;")),
+    ("expressions", "a reduction along axes forgets a member",
+     (AXES, "std::min(team_.size(), along);  // those", "std::min(std::max<std::size_t>(1, team_.size() - 1), along);  // those")),
+    ("expressions", "members that are joined later replace the others",
+     (AXES, "joined[k] = array_program(results[k]);", "joined.clear(), k = results.size() - 1;")),
+    ("expressions", "a member without cells has those of one with cells",
+     (AXES, "      here[k].program.shape = own.shape;", "      ")),
+    ("expressions", "a part of a result is read at the place in the whole", (AXES, "    if (cut_) inside.first", "    if (!cut_) inside.first")),
+    ("expressions", "a variance has all degrees of freedom", (AXES, "      n -= r_.over.how.freedom;\n", "")),
+    ("expressions", "positions are those within members", (JOINED, "whole_number(inner * b.first)", "whole_number(0 * b.first)")),
+    ("expressions", "of equal values the first member's wins", (JOINED, ", both(tie, is_before));", ", both(tie, negated(tie)));")),
+    ("expressions", "NaN of a later member loses", (JOINED, "take_b = either(take_b, apply(operation::isnan, t, b));\n", "")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
 ]
