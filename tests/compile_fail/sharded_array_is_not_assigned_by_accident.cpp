@@ -1,5 +1,4 @@
 // expect: copied only when asked: use assign\(a, b\)
-// lines: 12
 #include <ferry/ferry.hpp>
 
 void call(ferry::sharded_array<float, 2>& u, ferry::sharded_array<float, 2>& v) {

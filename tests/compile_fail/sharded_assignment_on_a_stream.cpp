@@ -1,5 +1,4 @@
 // expect: members use their own streams: assign\(y, e\)
-// lines: 12
 #include <ferry/ferry.hpp>
 
 void call(ferry::sharded_array<float, 2>& u, ferry::device_array<float, 2>& x, const ferry::stream& s) {

@@ -1,5 +1,4 @@
 // expect: use a sharded array, then ferry::copy
-// lines: 12
 #include <ferry/ferry.hpp>
 
 void call(ferry::sharded_array<float, 2>& u, ferry::device_array<float, 2>& x) {

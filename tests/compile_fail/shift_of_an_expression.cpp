@@ -1,5 +1,4 @@
 // expect: assign the expression to one first
-// lines: 12
 #include <ferry/ferry.hpp>
 
 void call(ferry::sharded_array<float, 2>& u) {
