@@ -59,6 +59,10 @@ BOOST_AUTO_TEST_CASE(results_of_many_members_are_joined_in_several_steps) {
     BOOST_TEST((fr::to_vector(sums) == std::vector<float>{sum, sum + n, sum + 2 * n}));
     BOOST_TEST((fr::to_vector(means) == std::vector<float>{sum / n, (sum + n) / n, (sum + 2 * n) / n}));
     BOOST_TEST(fr::argmin(u).value() == 33);
+    fr::sharded_array<std::int64_t, 2> counted(t, {rows, 3});
+    counted = fr::cumsum(fr::cast<int>(u) * 0 + 1, 0);
+    const std::vector<std::int64_t> found = fr::to_vector(counted);
+    for (std::size_t i = 0; i != found.size(); ++i) BOOST_TEST(found[i] == static_cast<std::int64_t>(i / 3 + 1));
   }
 }
 
@@ -125,6 +129,29 @@ BOOST_AUTO_TEST_CASE(halos_and_operands) {
   fr::replicated_array<double, 2> kept(t, {1, 2});
   kept = fr::sum(u, fr::axes{0}, fr::keep_dims);
   BOOST_TEST((fr::to_vector(kept) == std::vector<double>{217, 224}));
+}
+
+BOOST_AUTO_TEST_CASE(scans) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 1> u(t, {7}, {.axis = 0, .halo = 1, .periodic = true}), y(t, {7}), none(t, {0});
+  u = fr::cast<float>(fr::index(0));
+  y = fr::cumsum(u);
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{0, 1, 3, 6, 10, 15, 21}));
+  u = fr::cumsum(fr::shift(u, {1}) - u);  // its own destination
+  BOOST_TEST((fr::to_vector(u) == std::vector<float>{1, 2, 3, 4, 5, 6, 0}));
+  y = fr::shift(u, {-1});  // the scan left the halos out of date
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{0, 1, 2, 3, 4, 5, 6}));
+  none = fr::cumsum(none);
+  fr::sharded_array<float, 2> m(t, {4, 3}), across(t, {4, 3}, {.axis = 1});
+  m = fr::cast<float>(fr::index(0));
+  m.name("m"), across.name("across"), y.name("y");
+  m = fr::inclusive_scan(m - 2, fr::maximum{}, 0);
+  BOOST_TEST((fr::to_vector(m) == std::vector<float>{-2, -2, -2, -1, -1, -1, 0, 0, 0, 1, 1, 1}));
+  using error = fr::invalid_argument;
+  check_error<error>([&] { across = fr::cumsum(m, 0); }, {"cumsum(m, 0)", "'across'", "the distribution of", "'m'"});
+  check_error<error>([&] { y = fr::cumsum(none); }, {"'y'", "the shape"});
+  check_error<error>([&] { m = fr::cumsum(m, 2); }, {"there is no axis 2"});
 }
 
 BOOST_AUTO_TEST_CASE(no_elements) {

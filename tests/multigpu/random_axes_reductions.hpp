@@ -46,6 +46,7 @@ class random_reductions {
   }
 
   void run() {
+    scans();
     axis_ = static_cast<int>(dice_.below(Rank));
     if (dice_.flip())
       all_functions(fr::axes{dice_.flip() ? axis_ : axis_ - static_cast<int>(Rank)});
@@ -55,6 +56,31 @@ class random_reductions {
   }
 
  private:
+  template <class F>
+  void check_scan(F f) {
+    const auto r = f(*u_);
+    const auto whole = fr::evaluate_to<fr::memory_kind::host>(f(one_));
+    using T = typename std::remove_cvref_t<decltype(r)>::value_type;
+    const std::vector<T> expected = fr::to_vector(whole);
+    fr::sharded_array<T, Rank> y(team_, u_->extents(), options_);
+    y = r;
+    check_elements(fr::to_vector(y), expected, r.text() + " over " + u_->layout().text());
+    if (dice_.flip()) return;
+    fr::sharded_array<double, Rank> wide(team_, u_->extents(), {.axis = options_.axis});  // by way of temporaries
+    wide = r;
+    std::vector<float> found, wanted;
+    for (const double x : fr::to_vector(wide)) found.push_back(static_cast<float>(x));
+    for (const T& x : expected) wanted.push_back(static_cast<float>(x));
+    check_elements(found, wanted, "doubles of " + r.text());
+  }
+  void scans() {
+    const int axis = static_cast<int>(dice_.below(Rank));
+    check_scan([&](const auto& a) { return fr::cumsum(a, axis); });
+    check_scan([&](const auto& a) { return fr::cumsum(fr::cast<int>(fr::where(a == a, a, 0)), axis); });
+    check_scan([&](const auto& a) { return fr::cumprod(fr::sign(a), axis - static_cast<int>(Rank)); });
+    check_scan([&](const auto& a) { return fr::inclusive_scan(a, fr::maximum{}, axis); });
+    check_scan([&](const auto& a) { return fr::inclusive_scan(fr::cast<fr::half>(a), fr::minimum{}, axis); });
+  }
   void two_axes() {
     if constexpr (Rank > 2)
       all_functions(fr::axes{axis_, (axis_ + 1) % static_cast<int>(Rank)});

@@ -7,14 +7,10 @@
 #include <vector>
 
 #include "expressions/joined_parts.hpp"
-#include "expressions/member_memory.hpp"
-#include "ferry/core/array.hpp"
-#include "ferry/core/copy.hpp"
+#include "expressions/member_parts.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/detail/operations/promotion.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/multigpu/across_processes.hpp"
-#include "ferry/multigpu/collective_group.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -187,65 +183,32 @@ class reduction_over_team {
   // Reduces the cells of each member, and joins the results of all members that have cells, in their order.
   void join(const each_member& to) const {
     const std::vector<reduction_program> parts = this->parts();
-    const std::size_t bytes = count_of(r_.shape());
-    using byte_arrays = std::vector<basic_array<std::uint8_t, 1, memory_kind::device>>;
-    std::vector<byte_arrays> memory(parts.size());
-    for (std::size_t k = 0; k != parts.size(); ++k)
-      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
-        memory[k].emplace_back(extents<1>{bytes * size_of(parts[k].result)}, team_.device(m));
-    const auto elements_in = [&](const byte_arrays& a, std::size_t local, std::size_t k, std::size_t at) {
-      const auto* const data = reinterpret_cast<const std::byte*>(a[local].unsynchronized_data());
-      return dense_elements(a[local].owner(), data + at * bytes * size_of(parts[k].result), r_.shape(),
-                            parts[k].result);
-    };
+    std::vector<member_parts> results;
+    for (const reduction_program& p : parts) results.emplace_back(team_, r_.shape(), p.result);
     team_.for_each([&](std::size_t m) {
       if (team_.part_of(m, deal_.extents.extent[deal_.axis]).size() == 0) return;
-      reduce_own(m, parts, [&](std::size_t k) { return elements_in(memory[k], m - first(), k, 0); });
+      reduce_own(m, parts, [&](std::size_t k) { return results[k].own(m); });
     });
-    if (!spans_processes(team_)) {
-      team_.for_each([&](std::size_t m) {
-        byte_arrays copies;  // of memory that the device does not reach
-        copies.reserve(parts.size() * team_.size());
-        join_for(m, to[m - first()], parts, [&](std::size_t k, std::size_t member) {
-          if (team_.device(m).can_reach(team_.device(member))) return elements_in(memory[k], member, k, 0);
-          copies.emplace_back(memory[k][member].extents(), team_.device(m));
-          copy(team_.stream(m), memory[k][member], copies.back(), source_line{});
-          return elements_in(copies, copies.size() - 1, k, 0);
-        });
-      });
-      return;
-    }
-    std::vector<byte_arrays> all(parts.size());
-    collective_group gather = collective_group::at_once(team_);
-    for (std::size_t k = 0; k != parts.size(); ++k) {
-      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
-        all[k].emplace_back(extents<1>{team_.size() * bytes * size_of(parts[k].result)}, team_.device(m));
-      gather.all_gather(memory[k], all[k]);
-    }
-    gather.submit();
-    team_.for_each([&](std::size_t m) {
-      join_for(m, to[m - first()], parts,
-               [&](std::size_t k, std::size_t member) { return elements_in(all[k], m - first(), k, member); });
-    });
+    member_parts::gather(team_, results);
+    team_.for_each([&](std::size_t m) { join_for(m, to[m - first()], results); });
   }
 
   // Joins the results of all members in memory of member m. Programs are limited in length, so each takes some members.
-  template <class PartOf>
-  void join_for(std::size_t m, const program_operand& to, const std::vector<reduction_program>& parts,
-                PartOf part_of) const {
+  void join_for(std::size_t m, const program_operand& to, std::span<const member_parts> parts) const {
     constexpr std::size_t most_members = 8;
     const std::size_t along = deal_.extents.extent[deal_.axis];
     const std::size_t members = std::min(team_.size(), along);  // those with cells
     const bool has_positions = parts.size() > 1;
-    const scalar_type t = computed_as(integer_promoted(parts.back().result));
+    const scalar_type t = computed_as(integer_promoted(parts.back().type()));
     std::vector<program_operand> results{to};
     if (has_positions && members > most_members)
-      results.push_back(new_elements(r_.shape(), parts.back().result, team_.device(m)));
+      results.push_back(new_elements(r_.shape(), parts.back().type(), team_.device(m)));
     const stream_ref s = team_.stream(m);
+    member_parts::copies copies;             // freed behind the programs that read them
     std::vector<expression_program> joined;  // the result; of positions, also the values there
     for (std::size_t member = 0; member != members; ++member) {
       std::vector<expression_program> next;
-      for (std::size_t k = 0; k != parts.size(); ++k) next.push_back(array_program(part_of(k, member)));
+      for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));
       if (has_positions) {
         const part own = team_.part_of(member, along);
         next[0] = position_in_whole(next[0], {deal_.extents, deal_.axis, own.begin, own.size(), r_.over.axes});

@@ -78,8 +78,9 @@ namespace detail {
 
 template <class A>
 constexpr void need_one_device() {
-  static_assert(!kind_of_operand<A>.is_spread,
-                "scans and histograms take elements of one device: copy a sharded array to an array (ferry::copy)");
+  static_assert(
+      !kind_of_operand<A>.is_spread,
+      "exclusive scans and histograms take elements of one device: copy a sharded array to an array (ferry::copy)");
 }
 template <reduction_function F, class A, class... Options>
 auto reduce_elements(A&& a, const Options&... options) {
@@ -95,11 +96,13 @@ template <class Op, class A>
 auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nullptr) {
   constexpr operand_kind kind = kind_of_operand<A>;
   need_element_type<A>();
-  need_one_device<A>();
   constexpr scalar_type result = scanned_as<Op>(kind.type);
   static_assert(result != scalar_type::none, "complex numbers have no order: scan real(e), imag(e) or abs(e)");
-  return reduced<scalar_of<result>, kind.rank>(
-      scan_program(name, operation_of_scan<Op>(), program_of(std::forward<A>(a)), result, axis, initial));
+  if constexpr (kind.is_spread)
+    return lazy(std::forward<A>(a)).template scan<Op>(name, axis);
+  else
+    return reduced<scalar_of<result>, kind.rank>(
+        scan_program(name, operation_of_scan<Op>(), program_of(std::forward<A>(a)), result, axis, initial));
 }
 template <class A>
 constexpr void need_real() {
@@ -280,6 +283,7 @@ template <class A, class Op, class T>
 requires detail::reducible<A>
 auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   (void)op;
+  detail::need_one_device<A>();
   constexpr detail::scalar_type result = detail::scanned_as<Op>(detail::kind_of_operand<A>.type);
   const auto first = static_cast<detail::scalar_of<result>>(initial);
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);

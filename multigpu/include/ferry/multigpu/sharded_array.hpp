@@ -85,6 +85,10 @@ class sharded_array {
   /// @throws invalid_argument if shapes or distributions do not fit
   template <class U, std::size_t R>
   sharded_array& operator=(const sharded_reduced<U, R>& r);
+  /// Sets the cells that members own to the result of a scan. Defined in sharded_scanned.hpp.
+  /// @throws invalid_argument if shapes or distributions do not fit
+  template <class U, std::size_t R>
+  sharded_array& operator=(const sharded_scanned<U, R>& r);
 
   /// Returns the distribution.
   /// @throws invalid_argument for a default-constructed or moved-from array

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_reduced.hpp"
+#include "ferry/multigpu/sharded_scanned.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
 #include "ferry/version.hpp"
 
@@ -62,6 +64,14 @@ class sharded_expression {
   /// Used by sum() and the like.
   template <detail::reduction_function F, class... Options>
   auto reduce(const Options&... options) const;
+  /// The inclusive scan along an axis. Used by cumsum() and the like.
+  template <class Op>
+  auto scan(std::string_view name, int axis) const {
+    constexpr detail::scalar_type result = detail::scanned_as<Op>(expression_kind.type);
+    return sharded_scanned<detail::scalar_of<result>, Rank>(
+        {program_, detail::scan_program(name, detail::operation_of_scan<Op>(), program_, result, axis, nullptr)},
+        operands_);
+  }
 
  private:
   template <class X>

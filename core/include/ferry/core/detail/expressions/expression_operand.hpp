@@ -17,6 +17,8 @@ template <class T, std::size_t Rank>
 class sharded_expression;
 template <class T, std::size_t Rank>
 class sharded_reduced;
+template <class T, std::size_t Rank>
+class sharded_scanned;
 template <class T>
 class scalar;
 template <class T, std::size_t Rank>

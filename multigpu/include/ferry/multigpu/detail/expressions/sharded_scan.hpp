@@ -1,0 +1,19 @@
+// Scans of expressions over sharded arrays. No templates.
+#pragma once
+#include "ferry/core/detail/reductions/reduction_program.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+struct scan_over_team {
+  expression_program elements;  // as the user wrote them
+  reduction_program over;       // an inclusive scan of them
+};
+
+// Scans to an array of the same team, shape and distribution. Along another axis than that of distribution, each member
+// scans its own cells. Otherwise each member then combines its cells with the results of the members before it, in
+// their order. Throws invalid_argument if shapes, distributions or teams do not fit.
+void scan_sharded(const scan_over_team& r, const sharded_operand& to);
+
+}  // namespace ferry::inline FERRY_ABI::detail

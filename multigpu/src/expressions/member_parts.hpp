@@ -1,0 +1,37 @@
+// Results of members, of one shape and type, which all members then read.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "expressions/member_memory.hpp"
+#include "ferry/core/array.hpp"
+#include "ferry/multigpu/team.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+class member_parts {
+ public:
+  // Allocates the part of each local member. Requires a shape that is not empty.
+  member_parts(const team& t, const program_shape& shape, scalar_type type);
+  scalar_type type() const { return type_; }
+  // The memory of a local member's part.
+  program_operand own(std::size_t member) const;
+
+  // Brings the parts of other processes to each local member, in one operation for all. Does nothing in one process.
+  static void gather(const team& t, std::span<member_parts> all);
+  using copies = std::vector<basic_array<std::uint8_t, 1, memory_kind::device>>;
+  // The part of any member, in memory that local member m reaches. May copy it on that member's stream; `made` keeps
+  // the copies alive. Requires gather().
+  program_operand part_for(std::size_t m, std::size_t member, copies& made) const;
+
+ private:
+  program_operand elements_at(const copies& a, std::size_t index, std::size_t place) const;
+  team team_;
+  program_shape shape_;
+  scalar_type type_;
+  std::size_t bytes_;
+  copies own_, all_;  // of local members; all_: the parts of all members, if the team spans processes
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail
