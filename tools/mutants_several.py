@@ -22,6 +22,7 @@ LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 SIM = "core/src/sim/machine.cpp"
 ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
 SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
+SCAN = "multigpu/src/expressions/sharded_scan.cpp"
 AXES, JOINED = "multigpu/src/expressions/axes_reduction.cpp", "multigpu/src/expressions/joined_parts.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 
@@ -139,8 +140,8 @@ MUTANTS = [
      (AXES, "std::min(team_.size(), along);  // those", "std::min(std::max<std::size_t>(1, team_.size() - 1), along);  // those")),
     ("expressions", "members that are joined later replace the others",
      (AXES, "joined[k] = array_program(results[k]);", "joined.clear(), k = results.size() - 1;")),
-    ("expressions", "a member without cells has those of one with cells",
-     (AXES, "      here[k].program.shape = own.shape;", "      ")),
+    ("expressions", "the totals of the first member are not combined",
+     (SCAN, "if (totals && m > 0)", "if (totals && m > 1)")),
     ("expressions", "a part of a result is read at the place in the whole", (AXES, "    if (cut_) inside.first", "    if (!cut_) inside.first")),
     ("expressions", "a variance has all degrees of freedom", (AXES, "      n -= r_.over.how.freedom;\n", "")),
     ("expressions", "positions are those within members", (JOINED, "whole_number(inner * b.first)", "whole_number(0 * b.first)")),

@@ -147,7 +147,6 @@ class reduction_over_team {
     std::vector<reduction_assignment> pairs;
     for (std::size_t k = 0; k != here.size(); ++k) {
       here[k].program = part_program(all[k].program, own);
-      here[k].program.shape = own.shape;  // part_program() leaves extents of 1, of which a member may have none
       here[k].shown = here[k].program.root;
       pairs.push_back({to(k), &here[k]});
     }
