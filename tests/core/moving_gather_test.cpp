@@ -5,6 +5,7 @@
 #include "expressions_fixture.hpp"
 #include "ferry/core/moving.hpp"
 #include "ferry/core/reduce.hpp"
+#include "ferry/core/sort.hpp"
 
 namespace moving_gather {
 namespace {
@@ -57,6 +58,23 @@ BOOST_FIXTURE_TEST_CASE(indices_of_all_integers_and_expressions, on_two_devices)
                  {10, 12, 14, 16, 14, 16, 18, 20});  // a taken axis of extent 1 is stretched
   const auto m = counted<int>(fr::extents<2>{4, 3});
   CHECK_ELEMENTS(fr::take(m, fr::take(array_of<int>({3, 1}), array_of<int>({1})), 0), {3, 4, 5});
+}
+
+BOOST_FIXTURE_TEST_CASE(one_element_for_each_index, on_two_devices) {
+  const fr::device_array<int, 2> a(counted<int>(fr::extents<2>{2, 3}) * 10);
+  const auto i = fr::new_axis(array_of<int>({2, 0, -1, 1}), 0);  // of shape 1 x 4
+  CHECK_ELEMENTS(fr::take_along_axis(a, i), {20, 0, 20, 10, 50, 30, 50, 40});
+  CHECK_ELEMENTS(fr::take_along_axis(a, fr::new_axis(array_of<int>({1, 0, 1}), 0), 0), {30, 10, 50});
+  CHECK_ELEMENTS(fr::take_along_axis(a, fr::new_axis(array_of<int>({1, 0}), 1), 1), {10, 30});
+  CHECK_ELEMENTS(fr::take_along_axis(a.slice({0, 1}), counted<int>(fr::extents<2>{3, 1}) - 1, -1), {20, 0, 10});
+  const auto b = array_of<float>({3, 1, 2});
+  CHECK_ELEMENTS(fr::take_along_axis(b, fr::argsort(b)) + 1, {2, 3, 4});
+  const fr::device_array<float, 2> m(fr::sin(counted<float>(fr::extents<2>{5, 7})));
+  for (const int axis : {0, 1}) {
+    CHECK_ELEMENTS(fr::take_along_axis(m, fr::argsort(m, axis), axis), {elements(fr::sort(m, axis))});
+    CHECK_ELEMENTS(fr::take_along_axis(m, fr::argmax(m, fr::axes{axis}, fr::keep_dims), axis),
+                   {elements(fr::device_array<float, 2>(fr::max(m, fr::axes{axis}, fr::keep_dims)))});
+  }
 }
 
 BOOST_FIXTURE_TEST_CASE(destinations_that_are_gathered, on_two_devices) {
@@ -159,6 +177,20 @@ BOOST_FIXTURE_TEST_CASE(bad_input, on_two_devices) {
   a.name("a");
   const auto i = array_of<int>({0, 1});
   check_error<fr::invalid_argument>([&] { fr::take(a, i, 2); }, {"fr::take", "no axis 2", "2 dimensions"});
+  const auto j = counted<int>(fr::extents<2>{2, 2});
+  check_error<fr::invalid_argument>([&] { fr::take_along_axis(a, j, 2); }, {"fr::take_along_axis", "no axis 2"});
+  check_error<fr::invalid_argument>([&] { fr::take_along_axis(a, j, 1); },
+                                    {"fr::take_along_axis of array 'a'", "3 x 4", "2 x 2", "dimension 0"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::take_along_axis(a.slice({1, 1}), j, 0);
+      },
+      {"fr::take_along_axis of array 'a'", "dimension 1"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::take_along_axis(a.slice({1, 1}), j.slice({0, 1}).slice({{}, {0, 1}}), 0);
+      },
+      {"fr::take_along_axis of array 'a'", "0 x 4", "no elements along axis 0"});
   check_error<fr::invalid_argument>([&] { fr::roll(a, 1, -3); }, {"fr::roll", "no axis -3"});
   check_error<fr::invalid_argument>(
       [&] {

@@ -216,6 +216,48 @@ void check_take(dice& d) {
   BOOST_TEST((elements(y) == want.values));
 }
 
+// Dimensions of the array, of the indices, or of both have extent 1, and are stretched.
+template <class T, std::size_t Rank, class Index>
+void check_along(dice& d) {
+  const std::size_t axis = below(d, Rank);
+  fr::extents<Rank> a, i, all;
+  for (std::size_t k = 0; k != Rank; ++k) {
+    a[k] = i[k] = 1 + below(d, 5);
+    if (k == axis)
+      i[k] = 1 + below(d, 6);
+    else if (const std::size_t one = below(d, 4); one < 2)
+      (one == 0 ? a : i)[k] = 1;
+    all[k] = k == axis ? i[k] : std::max(a[k], i[k]);
+  }
+  const bool is_turned = below(d, 2) != 0;
+  fr::extents<Rank> turned;
+  for (std::size_t k = 0; k != Rank; ++k) turned[k] = a[Rank - 1 - k];
+  const auto owner = counted<T>(is_turned ? turned : a);
+  fr::array_view<const T, Rank, fr::memory_kind::device> from = owner;
+  if (is_turned) from = fr::array_view<const T, Rank, fr::memory_kind::device>(owner.transpose());
+  const auto n = static_cast<std::ptrdiff_t>(a[axis]);
+  std::vector<Index> values(i.count());
+  for (Index& v : values)
+    v = static_cast<Index>(static_cast<std::ptrdiff_t>(below(d, a[axis])) -
+                           (std::is_signed_v<Index> && below(d, 2) != 0 ? n : 0));
+  const auto content = elements(from);
+  const table<typename std::decay_t<decltype(content)>::value_type, Rank> source{a, content};
+  const table<Index, Rank> indices{i, values};
+  const auto stretched = [](std::array<std::size_t, Rank> at, const fr::extents<Rank>& e) {
+    for (std::size_t k = 0; k != Rank; ++k) at[k] = e[k] == 1 ? 0 : at[k];
+    return at;
+  };
+  const auto want = filled(all, [&](const std::array<std::size_t, Rank>& at) {
+    std::array<std::size_t, Rank> place = stretched(at, a);
+    const auto index = static_cast<std::ptrdiff_t>(indices.at(stretched(at, i)));
+    place[axis] = static_cast<std::size_t>(index < 0 ? index + n : index);
+    return source.at(place);
+  });
+  check(fr::take_along_axis(from, fr::device_array<Index, Rank>::from(std::span<const Index>(values), i),
+                            static_cast<int>(axis)),
+        want, "take_along_axis");
+}
+
 }  // namespace
 }  // namespace moving_random
 
@@ -230,6 +272,16 @@ BOOST_AUTO_TEST_CASE(takes_of_all_types_and_ranks) {
     check_take<std::int64_t, 1, 1, std::uint64_t>(d), check_take<fr::half, 2, 1, std::int32_t>(d);
     check_take<float, 4, 2, std::int32_t>(d), check_take<double, 6, 1, std::int64_t>(d);
     check_take<std::complex<float>, 2, 3, std::uint32_t>(d), check_take<std::complex<double>, 3, 1, std::int8_t>(d);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_element_for_each_index) {
+  for (std::size_t seed = 0; seed != support::seeds(40); ++seed) {
+    fr::simulation sim("devices=2;check=races;schedule=random:" + std::to_string(seed));
+    dice d(seed);
+    check_along<std::int8_t, 1, std::int64_t>(d), check_along<float, 2, int>(d);
+    check_along<std::complex<double>, 3, std::int16_t>(d), check_along<double, 2, std::uint8_t>(d);
+    check_along<fr::half, 5, std::int64_t>(d);
   }
 }
 

@@ -130,4 +130,28 @@ BOOST_AUTO_TEST_CASE(single_elements) {
   check_error<fr::use_after_free>([&] { (void)fr::to_text(freed); }, {"free"});
 }
 
+BOOST_AUTO_TEST_CASE(elements_of_device_arrays) {
+  fr::device_array<float, 2> m(fr::extents<2>{3, 4}, fr::device(1));
+  m = fr::cast<float>(fr::index(0) * 4 + fr::index(1));
+  BOOST_TEST(m(2, 1).get() == 9.f);
+  BOOST_TEST(m.at(0, 3).get() == 3.f);
+  BOOST_TEST(m.transpose()(3, 0).get() == 3.f);
+  const fr::device_array<std::complex<double>> z({5}, std::complex<double>(1, 2));
+  BOOST_TEST((z[4].get() == std::complex<double>(1, 2)));
+  const fr::array_view<const std::complex<double>, 1, fr::memory_kind::device> view = z;
+  BOOST_TEST((view[0].get() == std::complex<double>(1, 2)));
+  const fr::device_array<int, 0> one(fr::extents<0>{}, 7);
+  BOOST_TEST(one().get() == 7);
+  fr::stream s(fr::device(1));
+  fr::assign(s, m, 5.f);
+  const auto late = m(0, 0);
+  BOOST_TEST(late.get() == 5.f);
+  fr::assign(s, m, 6.f);
+  BOOST_TEST(late.get() == 6.f);
+  m.name("m");
+  check_error<fr::invalid_argument>([&] { (void)m(3, 0); }, {"array 'm'", "3"});
+  m.free();
+  check_error<fr::use_after_free>([&] { (void)late.get(); }, {"free"});
+}
+
 BOOST_AUTO_TEST_SUITE_END()

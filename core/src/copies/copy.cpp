@@ -234,6 +234,17 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   }
 }
 
+void read_element(const allocation_ref& owner, const void* from, void* to, std::size_t bytes, source_line at) {
+  if (owner) (void)owner.get(at);
+  copy_side side, cpu;
+  side.owner = &owner;
+  side.data = const_cast<std::byte*>(static_cast<const std::byte*>(from));
+  side.bytes = {side.data, side.data + bytes};
+  side.at = at;
+  cpu.data = static_cast<std::byte*>(to);
+  copy_elements(nullptr, cpu, side, {bytes, 0, {}});
+}
+
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {
   if (bytes_of(shape) == 0) return;
   const stream_ref s = given ? *given : default_stream(device(home_of(to)));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "expressions/bound_program.hpp"
+#include "expressions/joined_arrays.hpp"
 #include "expressions/operand_memory.hpp"
 #include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
@@ -98,6 +99,20 @@ void submit_program(stream_ref s, const expression_program& p, const byte_ranges
 
 }  // namespace
 
+namespace {
+
+// Copies arrays that the program puts together one by one. Returns false if that is not possible.
+bool assign_parts(stream_ref s, const assignment& a, source_line at) {
+  const std::vector<assignment> parts = assignments_of_parts(*a.value, a.to);
+  if (parts.empty()) return false;
+  for (const assignment& part : parts)  // before the first one is submitted
+    for (const program_operand& o : part.value->operands) (void)alive(o, at);
+  for (const assignment& part : parts) assign_programs(&s, {&part, 1}, at);
+  return true;
+}
+
+}  // namespace
+
 program_operand operand_of(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
                            std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind) {
   program_operand o;
@@ -130,6 +145,8 @@ void assign_programs(const stream_ref* given, std::span<const assignment> all, s
   need_current(s);
 
   const expression_program* p = all.front().value;
+  if (all.size() == 1 && p->joined) [[unlikely]]
+    if (assign_parts(s, all.front(), at)) return;
   std::optional<expression_program> changed;
   const auto change = [&]() -> expression_program& {
     if (!changed) p = &changed.emplace(*p);

@@ -1,7 +1,7 @@
-#include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "expressions/bound_program.hpp"
+#include "expressions/joined_arrays.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/memory_size.hpp"
 #include "ferry/core/runtime.hpp"
@@ -9,6 +9,20 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 namespace {
+
+// A new array of the program's shape. Its memory is not accessed.
+program_operand new_array(const program_shape& shape, scalar_type type) {
+  program_operand to;
+  to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are
+  to.shape = shape;
+  to.type = type;
+  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
+  for (std::size_t d = 0; d != to.shape.rank; ++d) {
+    to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
+    stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
+  }
+  return to;
+}
 
 // Calls f(evaluation) for the program's assignment to elements that are not accessed.
 template <class F>
@@ -21,19 +35,17 @@ auto with_output(const expression_program& p, const program_operand& to, F f) {
   return f(e);
 }
 
-// Calls f(evaluation) for the program's evaluation to a new array.
+// Calls f(evaluation) for each kernel that an assignment of the program to a new array runs. Returns their number.
 template <class F>
-auto with_new_array(const expression_program& p, scalar_type type, F f) {
-  program_operand to;
-  to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are; not accessed
-  to.shape = p.shape;
-  to.type = type;
-  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
-  for (std::size_t d = 0; d != to.shape.rank; ++d) {
-    to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
-    stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
-  }
-  return with_output(p, to, std::move(f));
+std::size_t for_each_kernel(const expression_program& p, scalar_type type, F f) {
+  const program_operand to = new_array(p.shape, type);
+  if (p.joined)
+    if (const std::vector<assignment> parts = assignments_of_parts(p, to); !parts.empty()) {
+      for (const assignment& part : parts) with_output(*part.value, part.to, f);
+      return parts.size();
+    }
+  with_output(p, to, f);
+  return 1;
 }
 
 }  // namespace
@@ -63,16 +75,21 @@ std::string explain_program(const expression_program& p, scalar_type type) {
   if (p.shape.is_empty()) return text;
 
   const device on = home_of(p);
-  return text + with_new_array(p, type, [&](const evaluation& e) {
-           return runtime::current().backend().explain_evaluation(on.index(), e);
-         });
+  std::string kernels;
+  const std::size_t count = for_each_kernel(
+      p, type, [&](const evaluation& e) { kernels += runtime::current().backend().explain_evaluation(on.index(), e); });
+  if (count > 1) text += "  is copied array by array, in " + std::to_string(count) + " submissions\n";
+  return text + kernels;
 }
 
 bool precompile_program(const expression_program& p, scalar_type type) {
   if (p.shape.is_empty()) return true;
   const device on = home_of(p);
-  return with_new_array(
-      p, type, [&](const evaluation& e) { return runtime::current().backend().prepare_evaluation(on.index(), e); });
+  bool is_compiled = true;
+  for_each_kernel(p, type, [&](const evaluation& e) {
+    is_compiled = runtime::current().backend().prepare_evaluation(on.index(), e) && is_compiled;
+  });
+  return is_compiled;
 }
 
 bool precompile_assignment(const expression_program& p, const program_operand& to, device on) {

@@ -1,9 +1,11 @@
 #include "ferry/core/detail/moving/moving_program.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "expressions/joined_arrays.hpp"
 #include "expressions/operand_memory.hpp"
 #include "ferry/core/detail/moving/moving_operand.hpp"
 #include "ferry/core/error.hpp"
@@ -106,6 +108,27 @@ expression_program take_program(const array_elements& a, std::size_t dimension, 
   return std::move(m).finish(shape);
 }
 
+expression_program take_along_program(const array_elements& a, std::size_t dimension, expression_program indices) {
+  moved_elements m(a);
+  const std::size_t axis = m.rank() - 1 - dimension;
+  program_shape shape = indices.shape;
+  for (std::size_t d = 0; d != m.rank(); ++d) {
+    const std::size_t n = m.extent(d);
+    if (d == axis || n == 1) continue;  // one element is stretched
+    if (shape.extent[d] != 1 && shape.extent[d] != n)
+      throw invalid_argument("fr::take_along_axis of " + array_text(look_at(m.operand())) + " at indices of " +
+                             text_of(indices.shape) + ": their extents along dimension " +
+                             std::to_string(m.rank() - 1 - d) + " do not broadcast");
+    shape.extent[d] = n;
+    m.traverse(d, d);
+  }
+  if (m.extent(axis) == 0 && !shape.is_empty())
+    throw invalid_argument("fr::take_along_axis of " + array_text(look_at(m.operand())) +
+                           ": there are no elements along axis " + std::to_string(dimension));
+  m.place_checked(axis, std::move(indices));
+  return std::move(m).finish(shape);
+}
+
 expression_program gather_program(const array_elements& a, std::span<expression_program> indices) {
   moved_elements m(a);
   for (std::size_t d = 0; d != indices.size(); ++d) m.place_checked(indices.size() - 1 - d, std::move(indices[d]));
@@ -165,6 +188,21 @@ expression_program inside_program(const array_elements& a, std::span<const axis_
 
 expression_program below_program(std::size_t rank, std::size_t dimension, std::size_t extent, std::int64_t index) {
   return apply(operation::less, scalar_type::int64, axis_index(rank - 1 - dimension, extent), int64_program(index));
+}
+
+void note_parts(expression_program& whole, std::size_t dimension, std::span<const array_elements> arrays,
+                std::span<const scalar_type> types) {
+  const std::size_t axis = whole.shape.rank - 1 - dimension;
+  if (arrays.size() == 1 || whole.shape.is_empty()) return;
+  auto parts = std::make_shared<joined_arrays>(axis, whole.root, whole.code.size(), whole.shape);
+  for (std::size_t k = 0; k != arrays.size(); ++k) {
+    expression_program p = array_program(arrays[k]);
+    if (p.shape.rank < whole.shape.rank) insert_axes(p, axis, 1);
+    if (p.shape.is_empty()) continue;
+    for (std::size_t level = k + 1; level-- > 0;) p = cast_program(std::move(p), types[level]);
+    parts->programs.push_back(std::move(p));
+  }
+  whole.joined = std::move(parts);
 }
 
 void need_equal_shapes(std::string_view function, const array_elements& a, const array_elements& b,

@@ -19,6 +19,7 @@
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/detail/views/host_permission.hpp"
 #include "ferry/core/device.hpp"
+#include "ferry/core/device_element.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/mdspan.hpp"
 #include "ferry/core/stream.hpp"
@@ -70,8 +71,15 @@ constexpr void need_host_access() {
   static_assert(
       is_host_accessible(Kind),
       "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
-      "or make it a ferry::unified_array");
+      "make it a ferry::unified_array, or read one element by a(i, j).get()");
 }
+
+// True if a(i, j) returns a reference. Records of device arrays have one, too, so that a(i).member fails with the
+// message of need_host_access.
+template <class T, memory_kind Kind>
+inline constexpr bool has_element_references = is_host_accessible(Kind) || std::is_aggregate_v<T>;
+template <class T, memory_kind Kind>
+using element_access = std::conditional_t<has_element_references<T, Kind>, T&, device_element<T, Kind>>;
 
 // What begin() of a device array returns. It is not an iterator, so the array does not satisfy std::ranges::range. Its
 // operators exist only so that a range-based for loop fails with the message of need_host_access.
@@ -258,37 +266,49 @@ class array_view {
   const_view transpose() const { return transposed<const_view>(); }
 
   /// Accesses one element from the CPU. Blocks until the conflicting device work is complete. Without such work it
-  /// costs one comparison, plus one for each index.
+  /// costs one comparison, plus one for each index. Numbers in device memory are returned as
+  /// device_element: a(i, j).get() copies one to the CPU.
   /// @param first first index, with the caller's source line
   /// @param index further indices, each in [0, extent)
   /// @throws invalid_argument with the array, the index and its extent, if an index is out of range
   template <class... Index>
-  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
-      detail::located_index first, Index... index) {
+  requires(sizeof...(Index) + 1 == Rank &&
+           (std::is_convertible_v<Index, std::size_t> && ...)) detail::element_access<T, Kind>
+  operator()(detail::located_index first, Index... index) {
     return at_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// @overload
   template <class... Index>
-  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) const T& operator()(
-      detail::located_index first, Index... index) const {
+  requires(sizeof...(Index) + 1 == Rank &&
+           (std::is_convertible_v<Index, std::size_t> && ...)) detail::element_access<const T, Kind>
+  operator()(detail::located_index first, Index... index) const {
     return at_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// The value of an array of rank 0; otherwise as above.
-  T& operator()(source_line at = source_line::here()) requires(Rank == 0) { return at_offset<T>(at); }
+  detail::element_access<T, Kind> operator()(source_line at = source_line::here()) requires(Rank == 0) {
+    return at_offset<T>(at);
+  }
   /// @overload
-  const T& operator()(source_line at = source_line::here()) const requires(Rank == 0) { return at_offset<const T>(at); }
+  detail::element_access<const T, Kind> operator()(source_line at = source_line::here()) const requires(Rank == 0) {
+    return at_offset<const T>(at);
+  }
   /// Accesses one element of an array of rank 1; see operator()().
-  T& operator[](detail::located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
+  detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
+    return at_offset<T>(i.at, i.value);
+  }
   /// @overload
-  const T& operator[](detail::located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
+  detail::element_access<const T, Kind> operator[](detail::located_index i) const requires(Rank == 1) {
+    return at_offset<const T>(i.at, i.value);
+  }
   /// True if the work that writes the elements is complete. Never blocks.
   bool is_ready() const { return !owner_ || detail::are_uses_complete(owner_.get(), bytes(), false); }
   /// Same as operator(), under the name that containers use.
   template <class... Index>
-  requires(sizeof...(Index) == Rank) T& at(Index... index) { return (*this)(index...); }
+  requires(sizeof...(Index) == Rank) detail::element_access<T, Kind> at(Index... index) { return (*this)(index...); }
   /// @overload
   template <class... Index>
-  requires(sizeof...(Index) == Rank) const T& at(Index... index) const { return (*this)(index...); }
+  requires(sizeof...(Index) == Rank) detail::element_access<const T, Kind> at(Index... index)
+  const { return (*this)(index...); }
 
   /// Contiguous iteration at raw pointer speed: one host access check in begin(), none in the loop. Blocks as
   /// operator() does. A pointer is valid until the next conflicting submission.
@@ -343,12 +363,15 @@ class array_view {
     return element;
   }
   template <class U, class... Index>
-  U& at_offset(source_line line, Index... index) const {
+  detail::element_access<U, Kind> at_offset(source_line line, Index... index) const {
     check_indices(line, index...);
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
-    return *granted<U>(data_ + at, line);
+    if constexpr (detail::has_element_references<U, Kind>)
+      return *granted<U>(data_ + at, line);
+    else
+      return {owner_, data_ + at, line};
   }
   template <class U>
   auto first(source_line line) const {

@@ -69,6 +69,29 @@ requires(detail::moved_array<A> && sizeof...(I) != 0 && (detail::index_operand<I
   return make_expression<kind_of_operand<A>.type, common_rank<I...>>(gather_program(array_elements_of(a), at));
 }
 
+/// One element for each index of an array of as many dimensions, as an expression: element (i, j) is a(i, indices(i, j))
+/// for axis 1 of two. NumPy's take_along_axis: applies the results of argsort(a, axis), and of argmin() and argmax()
+/// with kept dimensions. Indices outside are treated as by take().
+/// @param a array or view
+/// @param indices of integers, of as many dimensions as a: array, view or expression. Other dimensions than the axis
+///   broadcast with those of a
+/// @param axis negative axes count from the last
+/// @return expression of the elements' type
+/// @throws invalid_argument if there is no such axis, if other dimensions do not broadcast, or if elements are to be
+///   taken from an axis of extent 0
+template <class A, class I>
+requires(detail::moved_array<A>&& detail::index_operand<I>) auto take_along_axis(A&& a, I&& indices, int axis = -1) {
+  using namespace detail;
+  constexpr operand_kind from = kind_of_operand<A>;
+  need_indices<I>(), need_element_type<A>();
+  static_assert(from.rank > 0 && kind_of_operand<I>.rank == from.rank,
+                "take_along_axis(a, indices, axis): `indices` has as many dimensions as `a`, at least one; "
+                "ferry::take(a, indices, axis) takes whole slices");
+  const std::size_t dimension = dimension_of("take_along_axis", axis, from.rank);
+  return make_expression<from.type, from.rank>(
+      take_along_program(array_elements_of(a), dimension, program_of(std::forward<I>(indices))));
+}
+
 /// The elements moved along an axis, as an expression: element i becomes element i + shift, modulo the extent.
 /// @param a array or view
 /// @param shift may be negative
@@ -142,8 +165,9 @@ auto pad(A&& a, std::initializer_list<pad_width> widths, pad_mode mode) {
                   moves_of<kind_of_operand<A>.rank>("pad", std::span<const pad_width>(widths.begin(), widths.size())));
 }
 
-/// Arrays one behind the other along an axis, as an expression of their common type. Each element is selected from all
-/// arrays: for many arrays, assign to slices of the result instead.
+/// Arrays one behind the other along an axis, as an expression of their common type. An assignment of this expression
+/// copies one array after the other, with a submission each. In a larger expression each element is selected from all
+/// arrays.
 /// @param axis negative axes count from the last
 /// @param first, more arrays or views of one rank
 /// @throws invalid_argument if there is no such axis, or if the extents along other axes differ
@@ -157,7 +181,7 @@ requires(detail::moved_array<A> && (detail::moved_array<More> && ...)) auto conc
   const std::size_t d = dimension_of("concatenate", axis, rank);
   (need_equal_shapes("concatenate", array_elements_of(first), array_elements_of(more), d), ...);
   const std::size_t all = (first.extent(d) + ... + more.extent(d));
-  return concatenated<rank>(d, all, 0, first, more...);
+  return with_parts<rank>(d, concatenated<rank>(d, all, 0, first, more...), first, more...);
 }
 
 /// Arrays side by side along a new axis, as an expression of their common type.
@@ -173,7 +197,7 @@ requires(detail::moved_array<A> && (detail::moved_array<More> && ...)) auto stac
   static_assert(rank < max_rank, "stack(axis, a, b...): the result has too many dimensions");
   const std::size_t d = dimension_of("stack", axis, rank + 1);
   (need_equal_shapes("stack", array_elements_of(first), array_elements_of(more), max_rank), ...);
-  return stacked<rank>(d, 1 + sizeof...(More), 0, first, more...);
+  return with_parts<rank + 1>(d, stacked<rank>(d, 1 + sizeof...(More), 0, first, more...), first, more...);
 }
 
 /// The view with an axis, or all axes, in reverse order. Takes no memory.

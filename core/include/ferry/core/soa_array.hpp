@@ -126,11 +126,13 @@ class basic_soa {
 
   /// CPU access to element i of every member. Blocks until conflicting work is complete, then costs one comparison.
   std::tuple<M&...> operator[](detail::located_index i) {
+    detail::need_host_access<Kind>();
     (void)bytes_[detail::located_index(0, i.at)];  // waits for access to all bytes; the reference is unused
     return span<M...>()[i.value];
   }
   /// @overload
   std::tuple<const M&...> operator[](detail::located_index i) const {
+    detail::need_host_access<Kind>();
     (void)bytes_[detail::located_index(0, i.at)];
     return span<const M...>()[i.value];
   }

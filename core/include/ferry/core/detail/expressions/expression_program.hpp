@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -70,6 +71,7 @@ void describe(program_operand& to, const array_elements& a);
 void describe_elements(program_operand& to, const array_elements& a);
 
 class expression_program;
+struct joined_arrays;
 
 // An operand of an operation: a program, the elements of an array, or a number. Refers to it.
 class program_source {
@@ -118,6 +120,7 @@ class expression_program {
   short_list<program_operand, 4> operands;
   short_list<program_constant, 4> constants;
   short_list<function_call, 1> calls;
+  std::shared_ptr<const joined_arrays> joined;  // see joined_arrays.hpp; null unless arrays are put together
   static constexpr std::uint8_t last_axes = 128;
 
   // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if there are too many.

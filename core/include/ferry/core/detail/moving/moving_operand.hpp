@@ -96,6 +96,26 @@ auto concatenated(std::size_t d, std::size_t all, std::size_t begin, const A& fi
         std::move(here), concatenated<Rank>(d, all, end, more...));
 }
 
+// Of each array, the type of the selection among its elements and those of the arrays behind it.
+template <class A, class... More>
+constexpr auto types_of_joined() {
+  std::array<scalar_type, 1 + sizeof...(More)> types{kind_of_operand<A>.type};
+  if constexpr (sizeof...(More) != 0) {
+    constexpr auto rest = types_of_joined<More...>();
+    types[0] = common_type_of<operation::select, A, expression<scalar_of<rest[0]>, 0>>();
+    for (std::size_t k = 0; k != rest.size(); ++k) types[k + 1] = rest[k];
+  }
+  return types;
+}
+// The expression, with a note of its arrays.
+template <std::size_t Rank, class E, class... A>
+auto with_parts(std::size_t d, E&& e, const A&... arrays) {
+  const array_elements from[] = {array_elements_of(arrays)...};
+  expression_program p = std::move(e).program();
+  note_parts(p, d, from, types_of_joined<A...>());
+  return make_expression<kind_of_operand<E>.type, Rank>(std::move(p));
+}
+
 template <std::size_t Rank, class A, class... More>
 auto stacked(std::size_t d, std::size_t all, std::size_t number, const A& first, const More&... more) {
   need_element_type<A>();

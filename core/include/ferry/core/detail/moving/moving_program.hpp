@@ -32,6 +32,9 @@ std::size_t dimension_of(std::string_view function, int axis, std::size_t rank);
 // The elements at indices along a dimension, which the shape of the indices replaces. Throws invalid_argument if there
 // are no elements to take.
 expression_program take_program(const array_elements& a, std::size_t dimension, expression_program indices);
+// The elements at indices along a dimension. The other dimensions of the indices go along those of the array, or are
+// stretched. Requires equal ranks. Throws invalid_argument for shapes that do not broadcast.
+expression_program take_along_program(const array_elements& a, std::size_t dimension, expression_program indices);
 // The elements at one index for each dimension. The shapes of the indices broadcast.
 expression_program gather_program(const array_elements& a, std::span<expression_program> indices);
 // The elements moved along all dimensions for which there is something to do. moves: by dimension. Throws
@@ -42,6 +45,11 @@ expression_program moved_program(std::string_view function, const array_elements
 expression_program inside_program(const array_elements& a, std::span<const axis_move> moves);
 // true below an index along a dimension of `rank` dimensions, of which the extent is `extent` and the others 1.
 expression_program below_program(std::size_t rank, std::size_t dimension, std::size_t extent, std::int64_t index);
+
+// Notes the arrays that a program puts together along a dimension of its own, so that an assignment copies them one by
+// one. Arrays that lack the dimension take one index each. types: element k gets types k, ..., 0 one after the other.
+void note_parts(expression_program& whole, std::size_t dimension, std::span<const array_elements> arrays,
+                std::span<const scalar_type> types);
 
 // Inserts dimensions of extent 1 behind all but the last `axis` ones.
 void insert_axes(expression_program& p, std::size_t axis, std::size_t count);
