@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 #include "ferry/core/error.hpp"
 #include "jit/running_services.hpp"
@@ -47,8 +49,11 @@ void kernel_service::stop() noexcept {
   requested_.notify_all();
   settled_.notify_all();
   if (!ending.joinable()) return;
-  // A process made by fork() has no thread but its own: the other process's never ends here.
-  ::getpid() == process_ ? ending.join() : ending.detach();
+  if (::getpid() == process_) return ending.join();
+  // A process made by fork() has no thread but its own: the object of the other process's thread can be neither joined
+  // nor detached here, so it is kept and never destroyed.
+  static auto& others = *new std::vector<std::thread>();
+  others.push_back(std::move(ending));
 }
 
 kernel& kernel_service::request(int device, std::string_view shape, const std::function<kernel_source()>& make) {
