@@ -1,10 +1,8 @@
 // Shared by the tests of expressions: arrays of small numbers, and checks of elements and of errors.
 #pragma once
 #include <boost/test/unit_test.hpp>
-#include <initializer_list>
 #include <string_view>
 #include <type_traits>
-#include <typeinfo>
 #include <vector>
 
 #include "ferry/core/array.hpp"
@@ -12,6 +10,7 @@
 #include "ferry/core/expression.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/core/math.hpp"
+#include "support/check_error.hpp"
 
 namespace expressions_test {
 
@@ -52,18 +51,6 @@ auto elements(const fr::expression<T, Rank>& e) {
   BOOST_TEST(expressions_test::elements(found) == (decltype(expressions_test::elements(found)) __VA_ARGS__), \
              boost::test_tools::per_element())
 
-// Checks that the call throws exactly this type of error, with a text that contains all the parts.
-template <class Error, class Call>
-void check_error(Call call, std::initializer_list<std::string_view> parts) {
-  try {
-    call();
-    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
-  } catch (const Error& e) {
-    BOOST_TEST((typeid(e) == typeid(Error)), "an error of a derived type: " << e.what());
-    const std::string_view text = e.what();
-    for (const std::string_view part : parts)
-      BOOST_TEST((text.find(part) != text.npos), "'" << part << "' is missing in: " << text);
-  }
-}
+using support::check_error;
 
 }  // namespace expressions_test
