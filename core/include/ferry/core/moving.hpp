@@ -69,8 +69,8 @@ requires(detail::moved_array<A> && sizeof...(I) != 0 && (detail::index_operand<I
   return make_expression<kind_of_operand<A>.type, common_rank<I...>>(gather_program(array_elements_of(a), at));
 }
 
-/// One element for each index of an array of as many dimensions, as an expression: element (i, j) is a(i, indices(i, j))
-/// for axis 1 of two. NumPy's take_along_axis: applies the results of argsort(a, axis), and of argmin() and argmax()
+/// One element for each index of an array of as many dimensions, as an expression: for axis 1 of two, element (i, j) is
+/// a(i, indices(i, j)). NumPy's take_along_axis: applies the results of argsort(a, axis), and of argmin() and argmax()
 /// with kept dimensions. Indices outside are treated as by take().
 /// @param a array or view
 /// @param indices of integers, of as many dimensions as a: array, view or expression. Other dimensions than the axis
