@@ -97,10 +97,6 @@ void submit_program(stream_ref s, const expression_program& p, const byte_ranges
   submit_ordered(s, all, reach::by_kernel, [&](native_stream n) { m.backend().evaluate(n, device, e, bytes.get()); });
 }
 
-}  // namespace
-
-namespace {
-
 // Copies arrays that the program puts together one by one. Returns false if that is not possible.
 bool assign_parts(stream_ref s, const assignment& a, source_line at) {
   const std::vector<assignment> parts = assignments_of_parts(*a.value, a.to);
@@ -172,7 +168,7 @@ void assign_programs(const stream_ref* given, std::span<const assignment> all, s
     if (!is_hazard(*p, ranges, *o.to)) continue;
     (void)alive(*o.to, at);
     temporaries.reserve(all.size());  // outputs refer to them
-    temporaries.push_back(temporary_like(*o.to, s));
+    temporaries.push_back(new_elements(o.to->shape, o.to->type, s.where()));
     o.to = &temporaries.back();
   }
   submit_program(s, *p, ranges, outputs.get(), temporaries.empty(), at);

@@ -2,6 +2,7 @@
 
 #include "expressions/bound_program.hpp"
 #include "expressions/joined_arrays.hpp"
+#include "expressions/operand_memory.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/memory_size.hpp"
 #include "ferry/core/runtime.hpp"
@@ -12,15 +13,8 @@ namespace {
 
 // A new array of the program's shape. Its memory is not accessed.
 program_operand new_array(const program_shape& shape, scalar_type type) {
-  program_operand to;
+  program_operand to = dense_operand(shape, type);
   to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are
-  to.shape = shape;
-  to.type = type;
-  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
-  for (std::size_t d = 0; d != to.shape.rank; ++d) {
-    to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
-    stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
-  }
   return to;
 }
 
@@ -53,19 +47,11 @@ std::size_t for_each_kernel(const expression_program& p, scalar_type type, F f) 
 std::string explain_program(const expression_program& p, scalar_type type) {
   std::string text = "expression " + text_of(p) + "\n  result: " + text_of(p.shape) + " of " +
                      std::string(name_of(type)) + ", " + std::to_string(p.code.size()) + " instructions\n";
-  std::size_t all = 1;
-  for (std::size_t d = 0; d != p.shape.rank; ++d) all *= p.shape.extent[d];
-  const std::size_t written = all * size_of(type);
+  const std::size_t written = element_count(p.shape) * size_of(type);
   std::size_t read = 0;
   for (const program_operand& o : p.operands) {
-    array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
-    std::size_t count = 1;
-    for (std::size_t d = 0; d != o.shape.rank; ++d) {
-      look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
-      count *= o.shape.extent[d];
-    }
-    read += count * size_of(o.type);
-    text += "  reads " + array_text(look) +
+    read += element_count(o.shape) * size_of(o.type);
+    text += "  reads " + array_text(look_at(o)) +
             (o.is_gathered()      ? ", at indices\n"
              : o.shape == p.shape ? "\n"
                                   : ", which is stretched\n");

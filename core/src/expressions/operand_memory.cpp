@@ -1,6 +1,7 @@
 #include "expressions/operand_memory.hpp"
 
 #include "ferry/core/basic_array.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -26,20 +27,29 @@ bool is_dense(const program_operand& o) {
   return true;
 }
 
-program_operand temporary_like(const program_operand& to, stream_ref s) {
-  program_operand t;
-  t.shape = to.shape;
-  t.type = to.type;
-  auto bytes = static_cast<std::ptrdiff_t>(size_of(t.type));
-  for (std::size_t d = 0; d != t.shape.rank; ++d) {
-    t.stride_bytes[d] = t.shape.extent[d] == 1 ? 0 : bytes;
-    bytes *= static_cast<std::ptrdiff_t>(t.shape.extent[d]);
+std::size_t element_count(const program_shape& shape) {
+  std::size_t n = 1;
+  for (std::size_t d = 0; d != shape.rank; ++d) n *= shape.extent[d];
+  return n;
+}
+
+program_operand dense_operand(const program_shape& shape, scalar_type type) {
+  program_operand o;
+  o.shape = shape;
+  o.type = type;
+  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
+  for (std::size_t d = 0; d != shape.rank; ++d) {
+    o.stride_bytes[d] = shape.extent[d] == 1 ? 0 : stride;
+    stride *= static_cast<std::ptrdiff_t>(shape.extent[d]);
   }
-  const std::size_t size = size_of(t.type);
-  t.owner =
-      allocate_array(memory_kind::device, device(s.timeline().device()), static_cast<std::size_t>(bytes) / size, size);
-  t.data = t.owner.get().begin;
-  return t;
+  return o;
+}
+
+program_operand new_elements(const program_shape& shape, scalar_type type, const device& on) {
+  program_operand o = dense_operand(shape, type);
+  o.owner = allocate_array(memory_kind::device, on, element_count(shape), size_of(type));
+  o.data = o.owner.get().begin;
+  return o;
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -56,7 +56,7 @@ program_operand source_of_scatter(const stream_ref& s, const scatter_request& r,
                                   scalar_type type, source_line at) {
   program_operand o = dense_elements(s, p, type, 0, at);
   if (!may_overlap(o, *r.to)) return o;
-  program_operand apart = temporary_like(o, s);
+  program_operand apart = new_elements(o.shape, o.type, s.where());
   copy_operand(s, apart, o, at);
   return apart;
 }

@@ -141,7 +141,7 @@ void assign_reductions(const stream_ref* given, std::span<const reduction_assign
                                        [&](const program_operand& o) { return may_overlap(*r.to, o); });
     if (!is_hazard) continue;
     (void)alive(*r.to, at);
-    temporaries.push_back(temporary_like(*r.to, s));
+    temporaries.push_back(new_elements(r.to->shape, r.to->type, s.where()));
     r.to = &temporaries.back();
   }
   submit_reductions(s, p, results, at);

@@ -36,6 +36,12 @@ device home_of(const expression_program& p);
 // The program, its operands, the bytes that it moves, and how the device runs it.
 std::string explain_program(const expression_program& p, scalar_type type);
 
+// Elements of a shape in the order of their indices, without gaps. The operand has no memory yet.
+program_operand dense_operand(const program_shape& shape, scalar_type type);
+// The same, in new device memory.
+program_operand new_elements(const program_shape& shape, scalar_type type, const device& on);
+std::size_t element_count(const program_shape& shape);
+
 // Compiles the kernel that evaluates the program to a new array. Blocks until that is done. Returns false if nothing
 // can be compiled.
 bool precompile_program(const expression_program& p, scalar_type type);
