@@ -2,21 +2,12 @@
 #include <cmath>
 
 #include "multigpu/random_axes_reductions.hpp"
+#include "support/check_error.hpp"
 
 namespace axes_reductions {
 namespace {
 
-template <class Error, class Call>
-void check_error(Call call, std::initializer_list<std::string_view> parts) {
-  try {
-    call();
-    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
-  } catch (const Error& e) {
-    const std::string_view text = e.what();
-    for (const std::string_view p : parts)
-      BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
-  }
-}
+using support::check_error;
 
 }  // namespace
 }  // namespace axes_reductions
@@ -184,6 +175,7 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   fr::assign(u, 1), fr::assign(across, 1);
   u.name("u"), across.name("across"), y.name("y");
   fr::sharded_array<float, 1> wrong(t, {5});
+  fr::sharded_array<float, 1> foreign(other, {4});
   fr::replicated_array<float, 1> copies(t, {4}), small(t, {3}), elsewhere(other, {4});
   using error = fr::invalid_argument;
   check_error<error>([&] { (void)fr::sum(u, fr::axes{2}); }, {"there is no axis 2"});
@@ -191,6 +183,8 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   check_error<error>([&] { (void)fr::sum(u, fr::axes{0, -2}); }, {"named twice"});
   check_error<error>([&] { wrong = fr::sum(u, fr::axes{1}); }, {"sum(u, axes{1})' of 6", "the shapes must be equal"});
   check_error<error>([&] { y = fr::sum(u, fr::axes{1}, fr::keep_dims); }, {"do not fit", "'y'", "reshard"});
+  foreign.name("foreign");
+  check_error<error>([&] { foreign = fr::sum(u, fr::axes{0}); }, {"'foreign'", "another team than", "'u'", "reshard"});
   check_error<error>([&] { copies = fr::sum(across, fr::axes{0}); },
                      {"keeps the axis along which", "'across'", "assign it to a sharded array of 4"});
   check_error<error>([&] { small = fr::sum(u, fr::axes{0}); }, {"of 4", "replicated array of 3"});

@@ -6,6 +6,7 @@
 
 #include "contract/small_chunks.hpp"
 #include "multigpu/shards.hpp"
+#include "support/check_error.hpp"
 #include "support/counting_backend.hpp"
 
 using namespace shards;
@@ -29,17 +30,7 @@ fr::sharded_array<float, 2> numbered(const fr::team& t, const fr::extents<2>& e,
   return a;
 }
 
-template <class Error, class Call>
-void check_error(Call call, std::initializer_list<std::string_view> parts) {
-  try {
-    call();
-    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
-  } catch (const Error& e) {
-    const std::string_view text = e.what();
-    for (const std::string_view p : parts)
-      BOOST_TEST((text.find(p) != text.npos), "'" << p << "' is missing: " << text);
-  }
-}
+using support::check_error;
 
 // Records what is enqueued on each stream.
 class noting_backend final : public support::counting_backend {

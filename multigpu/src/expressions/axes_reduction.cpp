@@ -19,14 +19,13 @@ namespace {
 using function = reduction_function;
 using each_member = std::vector<program_operand>;  // one for each local member
 
-bool is_kept(const axes_reduction& r, std::size_t axis) { return (r.over.axes >> axis & 1) == 0; }
 bool is_position(function f) { return f == function::argmin || f == function::argmax; }
 
 // The axis of the result that is an axis of the elements.
 std::size_t result_axis(const axes_reduction& r, std::size_t axis) {
   if (r.over.are_kept) return axis;
   std::size_t at = 0;
-  for (std::size_t d = 0; d != axis; ++d) at += is_kept(r, d);
+  for (std::size_t d = 0; d != axis; ++d) at += r.keeps(d);
   return at;
 }
 
@@ -35,7 +34,7 @@ reduction_program reduced_by(function f, const axes_reduction& r, expression_pro
                              bool keep = false) {
   std::vector<int> axes;
   for (std::size_t d = 0; d != elements.shape.rank; ++d)
-    if (!is_kept(r, d)) axes.push_back(-1 - static_cast<int>(d));
+    if (!r.keeps(d)) axes.push_back(-1 - static_cast<int>(d));
   return reduce_program(f, std::move(elements), type, {axes, false, r.over.are_kept || keep});
 }
 
@@ -79,7 +78,7 @@ class reduction_over_team {
   }
   const team& members() const { return team_; }
   // True if each member has a part of the result.
-  bool is_cut() const { return is_kept(r_, deal_.axis); }
+  bool is_cut() const { return r_.keeps(deal_.axis); }
   cut_axis cut() const { return {result_axis(r_, deal_.axis), deal_.extents.extent[deal_.axis]}; }
 
   // New memory for the result of each local member.
@@ -90,15 +89,7 @@ class reduction_over_team {
   }
   // True if each member can write its part to its cells of an array that fits, as no operand reads them.
   bool can_write(const sharded_operand& to) const {
-    if (!is_cut()) return false;
-    for (const program_operand& o : r_.elements.operands) {
-      if (o.is_placeholder) {
-        if (static_cast<const team_operand&>(placeholder_of(o)).array() == &to) return false;
-        continue;
-      }
-      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
-        if (o.bytes().overlaps(to.memory(m))) return false;
-    }
+    if (!is_cut() || reads_memory_of(r_.elements, to)) return false;
     return to.cells(to.own(first())).type == r_.over.result;
   }
   each_member cells_of(const sharded_operand& to) const {
@@ -123,32 +114,31 @@ class reduction_over_team {
   std::size_t first() const { return team_.first_local(); }
   bool is_over_nothing() const {
     for (std::size_t d = 0; d != deal_.extents.rank; ++d)
-      if (!is_kept(r_, d) && deal_.extents.extent[d] == 0) return true;
+      if (!r_.keeps(d) && deal_.extents.extent[d] == 0) return true;
     return false;
   }
   double count() const {
     double n = 1;
     for (std::size_t d = 0; d != deal_.extents.rank; ++d)
-      if (!is_kept(r_, d)) n *= static_cast<double>(deal_.extents.extent[d]);
+      if (!r_.keeps(d)) n *= static_cast<double>(deal_.extents.extent[d]);
     return n;
   }
   program_operand room_of(std::size_t m) const {
     program_shape s = r_.shape();
     if (is_cut()) s.extent[cut().axis] = team_.part_of(m, cut().extent).size();
-    return s.is_empty() ? dense_elements({}, nullptr, s, r_.over.result)
-                        : new_elements(s, r_.over.result, team_.device(m));
+    return s.is_empty() ? dense_operand(s, r_.over.result) : new_elements(s, r_.over.result, team_.device(m));
   }
   // Reduces the cells that a member owns, in one pass. to(k): the memory of reduction k.
   template <class To>
   void reduce_own(std::size_t m, std::span<const reduction_program> all, To to) const {
     if (to(0).shape.is_empty()) return;
     const program_part own = array_.own(m);
-    std::vector<reduction_program> here(all.begin(), all.end());
+    std::vector<reduction_program> here;
+    here.reserve(all.size());
     std::vector<reduction_assignment> pairs;
-    for (std::size_t k = 0; k != here.size(); ++k) {
-      here[k].program = part_program(all[k].program, own);
-      here[k].shown = here[k].program.root;
-      pairs.push_back({to(k), &here[k]});
+    for (std::size_t k = 0; k != all.size(); ++k) {
+      here.push_back(part_of_reduction(all[k], own));
+      pairs.push_back({to(k), &here.back()});
     }
     const stream_ref s = team_.stream(m);
     assign_reductions(&s, pairs, {});
@@ -173,7 +163,7 @@ class reduction_over_team {
         {function::mean, r_.type, r_.elements, reduced_by(function::mean, r_, r_.elements, r_.type, true)});
     program_shape shape = r_.elements.shape;
     for (std::size_t d = 0; d != shape.rank; ++d)
-      if (!is_kept(r_, d)) shape.extent[d] = 1;
+      if (!r_.keeps(d)) shape.extent[d] = 1;
     const expression_program mean = placeholder_program(*mean_, shape, r_.over.result, memory_kind::device);
     const expression_program distance = apply(operation::subtract, t, r_.elements, mean);
     return apply(operation::multiply, t, distance, distance);
@@ -266,10 +256,14 @@ void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {
     throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.shape()) + " to " +
                            to.described() + ": the shapes must be equal");
   const reduction_over_team reduction(r);
-  if (to.team() != reduction.members() || (reduction.is_cut() && to.deal().axis != reduction.cut().axis))
+  if (to.team() != reduction.members())
+    throw invalid_argument("'" + text_of(r.over) + "' cannot be assigned to " + to.described() +
+                           ", which belongs to another team than " + first_array_of(r.elements)->described() +
+                           ": make both on one team, or copy the cells by reshard");
+  if (reduction.is_cut() && to.deal().axis != reduction.cut().axis)
     throw invalid_argument("'" + text_of(r.over) + "': the members' parts of " +
                            first_array_of(r.elements)->described() + " do not fit " + to.described() +
-                           ": assign the result to an array of that team, which is cut along axis " +
+                           ": assign the result to an array that is cut along axis " +
                            std::to_string(r.shape().rank - 1 - reduction.cut().axis) + ", and reshard that");
   if (reduction.can_write(to)) {
     reduction.run(reduction.cells_of(to));

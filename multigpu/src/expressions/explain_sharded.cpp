@@ -55,17 +55,14 @@ std::string explain_sharded(const expression_program& p, scalar_type type) {
 std::string explain_axes_reduction(const axes_reduction& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
-  const bool is_kept = (r.over.axes >> a.deal().axis & 1) == 0;
-  std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
-                     std::string(name_of(r.over.result)) + "\n" +
-                     (is_kept ? "  each member has its part\n" : "  every member joins the results of all\n") +
-                     exchanges_of(r.elements);
+  std::string text =
+      "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
+      std::string(name_of(r.over.result)) + "\n" +
+      (r.keeps(a.deal().axis) ? "  each member has its part\n" : "  every member joins the results of all\n") +
+      exchanges_of(r.elements);
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
-  reduction_program here = r.over;
-  here.program = part_program(r.over.program, a.own(m));
-  here.shown = here.program.root;
-  return text + headline_of(a, m) + explain_reduction(here);
+  return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));
 }
 
 bool precompile_sharded(const expression_program& p, scalar_type type) {

@@ -1,6 +1,7 @@
 #include "expressions/member_parts.hpp"
 
 #include "ferry/core/copy.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/collective_group.hpp"
 
@@ -10,14 +11,16 @@ member_parts::member_parts(const team& t, const program_shape& shape, scalar_typ
     : team_(t),
       shape_(shape),
       type_(type),
-      bytes_(count_of(shape) * size_of(type)) {
+      bytes_(element_count(shape) * size_of(type)) {
   for (std::size_t i = 0; i != t.local_size(); ++i)
     own_.emplace_back(extents<1>{bytes_}, t.device(t.first_local() + i));
 }
 
 program_operand member_parts::elements_at(const copies& a, std::size_t index, std::size_t place) const {
-  const auto* const data = reinterpret_cast<const std::byte*>(a[index].unsynchronized_data());
-  return dense_elements(a[index].owner(), data + place * bytes_, shape_, type_);
+  program_operand o = dense_operand(shape_, type_);
+  o.owner = a[index].owner();
+  o.data = reinterpret_cast<const std::byte*>(a[index].unsynchronized_data()) + place * bytes_;
+  return o;
 }
 program_operand member_parts::own(std::size_t member) const {
   return elements_at(own_, member - team_.first_local(), 0);

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "expressions/member_memory.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/core/detail/expressions/expression_program.hpp"
 #include "ferry/multigpu/team.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {

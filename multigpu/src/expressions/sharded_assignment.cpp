@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "expressions/member_memory.hpp"
 #include "expressions/stale_operands.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/error.hpp"
@@ -34,18 +33,23 @@ void need_fitting_shape(const sharded_assignment& a, const program_shape& to, co
                            ": assign it in a call of its own, or reshard it");
 }
 
+// True if an operand reads memory of an array.
+bool reads(const program_operand& o, const sharded_operand& array) {
+  if (const team_operand* const spread = team_operand_of(o)) return spread->array() == &array;
+  const team& t = array.team();
+  for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m)
+    if (o.bytes().overlaps(array.memory(m))) return true;
+  return false;
+}
+
 // True if a program reads cells of a destination at another place than they are assigned to.
 bool is_hazard(assignments all) {
-  const team& t = all.front().to->team();
   for (const sharded_assignment& a : all)
     for (const program_operand& o : a.value->operands) {
       const team_operand* const spread = team_operand_of(o);
-      for (const sharded_assignment& to : all) {
-        if (spread && spread->array() == to.to && spread->shift() != axis_offsets{}) return true;
-        if (spread) continue;
-        for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m)
-          if (o.bytes().overlaps(to.to->memory(m))) return true;
-      }
+      if (spread && spread->shift() == axis_offsets{}) continue;
+      for (const sharded_assignment& to : all)
+        if (reads(o, *to.to)) return true;
     }
   return false;
 }
@@ -115,6 +119,10 @@ class sharded_evaluation {
 };
 
 }  // namespace
+
+bool reads_memory_of(const expression_program& p, const sharded_operand& array) {
+  return std::any_of(p.operands.begin(), p.operands.end(), [&](const program_operand& o) { return reads(o, array); });
+}
 
 const sharded_operand* first_array_of(const expression_program& p) {
   for (const program_operand& o : p.operands)

@@ -17,6 +17,13 @@ const team& team_of(const expression_program& p) {
   return first->team();
 }
 
+reduction_program part_of_reduction(const reduction_program& r, const program_part& part) {
+  reduction_program here = r;
+  here.program = part_program(r.program, part);
+  here.shown = here.program.root;
+  return here;
+}
+
 void reduce_sharded(const team& t, const reduction_program& r, std::span<const program_operand> parts,
                     const void* neutral) {
   const sharded_operand& array = *first_array_of(r.program);
@@ -35,9 +42,7 @@ void reduce_sharded(const team& t, const reduction_program& r, std::span<const p
       const assignment one{to, &value};
       return assign_programs(&s, {&one, 1}, {});
     }
-    reduction_program here = r;
-    here.program = part_program(r.program, own);
-    here.shown = here.program.root;
+    const reduction_program here = part_of_reduction(r, own);
     const reduction_assignment one{to, &here};
     assign_reductions(&s, {&one, 1}, {});
   });

@@ -40,7 +40,8 @@ class scan_of_members {
   void run() {
     const expression_program* const elements = &r_.elements;
     exchange_for(team_, {&elements, 1});
-    const bool uses_temporaries = reads_destination() || to_.cells(to_.own(first())).type != r_.over.result;
+    const bool uses_temporaries =
+        reads_memory_of(r_.elements, to_) || to_.cells(to_.own(first())).type != r_.over.result;
     for (std::size_t m = first(); m != first() + team_.local_size(); ++m) {
       const program_part own = to_.own(m);
       if (uses_temporaries && !own.is_empty())
@@ -66,22 +67,9 @@ class scan_of_members {
   bool has_cells(std::size_t m) const { return !array_.own(m).is_empty(); }
   const program_operand& scanned(std::size_t m) const { return scanned_[m - first()]; }
 
-  bool reads_destination() const {
-    for (const program_operand& o : r_.elements.operands) {
-      if (o.is_placeholder) {
-        if (static_cast<const team_operand&>(placeholder_of(o)).array() == &to_) return true;
-        continue;
-      }
-      for (std::size_t m = first(); m != first() + team_.local_size(); ++m)
-        if (o.bytes().overlaps(to_.memory(m))) return true;
-    }
-    return false;
-  }
   void scan_own(std::size_t m) const {
     if (!has_cells(m)) return;
-    reduction_program here = r_.over;
-    here.program = part_program(r_.over.program, array_.own(m));
-    here.shown = here.program.root;
+    const reduction_program here = part_of_reduction(r_.over, array_.own(m));
     const reduction_assignment one{scanned(m), &here};
     const stream_ref s = team_.stream(m);
     assign_reductions(&s, {&one, 1}, {});

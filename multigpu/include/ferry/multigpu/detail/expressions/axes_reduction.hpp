@@ -16,6 +16,8 @@ struct axes_reduction {
   expression_program elements;  // as the user wrote them
   reduction_program over;       // of all elements
   program_shape shape() const { return over.shape(); }
+  // True for an axis, counted from the last, that is not reduced.
+  bool keeps(std::size_t axis) const { return (over.axes >> axis & 1) == 0; }
 };
 template <reduction_function F, class A, class... O>
 axes_reduction make_axes_reduction(const A& a, const O&... options) {

@@ -18,6 +18,8 @@ namespace ferry::inline FERRY_ABI::detail {
 // distributions or teams do not fit, and for the least or greatest of no elements.
 void reduce_sharded(const team& t, const reduction_program& r, std::span<const program_operand> parts,
                     const void* neutral);
+// The same reduction or scan over the cells of a part.
+reduction_program part_of_reduction(const reduction_program& r, const program_part& part);
 // The team of the program's sharded arrays. Throws invalid_argument if it reads none, or several that do not fit.
 const team& team_of(const expression_program& p);
 
