@@ -8,6 +8,7 @@
 
 #include "ferry/core/reduce.hpp"
 #include "ferry/multigpu/detail/expressions/axes_reduction.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "ferry/multigpu/replicated_array.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/version.hpp"
