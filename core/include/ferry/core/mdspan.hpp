@@ -73,6 +73,15 @@ class mdspan {
   }
   FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
 
+  /// True if elements along the last dimension are adjacent.
+  FERRY_HOST_DEVICE bool has_unit_stride() const requires(Rank > 0) { return stride_[Rank - 1] == 1; }
+  /// The same span, if has_unit_stride(), for a compiler that then knows so. Used by kernels of loops.
+  FERRY_HOST_DEVICE mdspan with_unit_stride() const requires(Rank > 0) {
+    mdspan m = *this;
+    m.stride_[Rank - 1] = 1;
+    return m;
+  }
+
   /// The same elements at another address. For the simulator, which runs kernels on copies.
   template <class Move>
   mdspan relocated(const Move& move) const {

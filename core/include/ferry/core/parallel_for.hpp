@@ -8,6 +8,7 @@
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/launch_compiled.hpp"
+#include "ferry/core/detail/kernels/loop_grid.hpp"
 #include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
@@ -31,67 +32,19 @@ inline constexpr bool kernels_can_be_compiled =
 #endif
 
 #if defined(__CUDACC__)
-inline constexpr unsigned block_threads = 256;
-
-// One dimension, with a grid-stride loop. 32 blocks for each multiprocessor read memory faster than one block for every
-// 256 elements (3656 against 3436 GB/s in axpy on an H200; benchmarks/axpy).
-template <class F, class... P>
-__global__ void __launch_bounds__(block_threads) run_over_line(std::size_t n, F f, P... p) {
-  const std::size_t step = std::size_t{gridDim.x} * block_threads;
-  for (std::size_t i = blockIdx.x * std::size_t{block_threads} + threadIdx.x; i < n; i += step) f(i, p...);
-}
-
-// Two and three dimensions, and tiles: one index for each thread and no loop, which would cost registers. Blocks have
-// bx x (256 / bx) threads and advance along x first.
-struct block_layout {
-  unsigned bx, along_x, along_y;  // threads along x; blocks along x and y
-};
 template <class Space, class F, class... P>
-__global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, block_layout b, F f, P... p) {
-  const unsigned line = blockIdx.x / b.along_x;
-  const unsigned layer = Space::indices > 2 ? line / b.along_y : 0;
-  const std::size_t i = (blockIdx.x - line * b.along_x) * std::size_t{b.bx} + threadIdx.x;
-  const std::size_t j = (line - layer * b.along_y) * std::size_t{block_threads / b.bx} + threadIdx.y;
-  if (i < space.x && j < space.y) space.call(f, i, j, layer, p...);
-}
-
-[[noreturn]] inline void throw_too_many_blocks(std::size_t x, std::size_t y, std::size_t z) {
-  throw invalid_argument("an index space of " + std::to_string(z) + " x " + std::to_string(y) + " x " +
-                         std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
-}
-
-// Grid of a launch over a space. Throws before anything is submitted.
-struct grid_layout {
-  block_layout layout{};
-  unsigned blocks = 0;
-};
-template <class Space>
-grid_layout grid_over([[maybe_unused]] const Space& s) {
-  if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    return {};  // grid-stride loop: the grid size depends on the device
-  } else {
-    unsigned bx = block_threads;
-    while (bx > 32 && bx / 2 >= s.x) bx /= 2;
-    const std::size_t along_x = detail::ceil_div(s.x, bx), along_y = detail::ceil_div(s.y, block_threads / bx);
-    std::size_t blocks = 0;
-    if (__builtin_mul_overflow(along_x, along_y, &blocks) ||
-        __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) || blocks > 0x7fffffff)
-      throw_too_many_blocks(s.x, s.y, s.z);
-    return {{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)}, static_cast<unsigned>(blocks)};
-  }
-}
-
-template <class Space, class F, class... P>
-void launch_over(const launch_place& where, const Space& s, const grid_layout& grid, const F& f, const P&... p) {
-  static detail::compiled_kernel handles;
-  if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
-    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
-    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
-  } else {
-    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, grid.blocks,
-                    dim3(grid.layout.bx, block_threads / grid.layout.bx), s, grid.layout, f, p...);
-  }
+void launch_over(const launch_place& where, const Space& s, const loop_grid& grid, const F& f, const P&... p) {
+  launch_by_strides(
+      [&]<class... Q>(const Q&... q) {
+        static detail::compiled_kernel handles;
+        if constexpr (is_over_line<Space>)
+          launch_compiled(where, handles, run_over_line<Space, F, Q...>, grid.blocks, grid.threads, s,
+                          grid.layout.steps, f, q...);
+        else
+          launch_compiled(where, handles, run_over_blocks<Space, F, Q...>, grid.blocks, grid.threads, s, grid.layout, f,
+                          q...);
+      },
+      p...);
 }
 #endif
 
@@ -103,7 +56,7 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& 
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          const grid_layout grid = grid_over(space);
+          const loop_grid grid = grid_over<std::decay_t<decltype(p)>...>(space, s.where().properties().multiprocessors);
           enqueue([&](native_stream n) {
             launch_over({m, n, s.timeline().device(), detail::type_name<F>()}, space, grid, f, p...);
           });

@@ -101,6 +101,15 @@ class shard_span {
   /// As the call with one index.
   FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
 
+  /// Returns true if cells along the last dimension are adjacent.
+  FERRY_HOST_DEVICE bool has_unit_stride() const { return stride_[Rank - 1] == 1; }
+  /// Returns the same span, if has_unit_stride(), for a compiler that then knows so. Used by kernels of loops.
+  FERRY_HOST_DEVICE shard_span with_unit_stride() const {
+    shard_span s = *this;
+    s.stride_[Rank - 1] = 1;
+    return s;
+  }
+
   /// Returns the same cells at another address. The simulator, which runs kernels on copies, uses it.
   template <class Move>
   shard_span relocated(const Move& move) const {

@@ -1,4 +1,4 @@
-// The mean of four neighbours, in two forms: one element per call, and a tile of 4 x 4 elements per call.
+// Means of neighbors: of four, with one element or a tile of 4 x 4 elements per call, and of seven in space.
 #pragma once
 #include <ferry/core.hpp>
 
@@ -13,6 +13,18 @@ struct five_point {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::mdspan<const float, 2> u,
                                     ferry::mdspan<float, 2> v) const {
     v(i, j) = at(i, j, u);
+  }
+};
+
+// The mean of six neighbors and the element itself; elements at the surface are copied.
+struct seven_point {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, ferry::mdspan<const float, 3> u,
+                                    ferry::mdspan<float, 3> v) const {
+    const bool inner = i > 0 && j > 0 && k > 0 && i + 1 < u.extent(0) && j + 1 < u.extent(1) && k + 1 < u.extent(2);
+    v(i, j, k) = !inner ? u(i, j, k)
+                        : (u(i - 1, j, k) + u(i + 1, j, k) + u(i, j - 1, k) + u(i, j + 1, k) + u(i, j, k - 1) +
+                           u(i, j, k + 1) + u(i, j, k)) /
+                              7.f;
   }
 };
 
