@@ -1,13 +1,13 @@
 /// @file
 /// Atomic operations on elements from inside functors, on devices and on the CPU.
 #pragma once
-#include <atomic>
 #include <type_traits>
 
+#include "ferry/core/detail/kernels/device_atomics.hpp"
 #include "ferry/core/macros.hpp"
 #include "ferry/version.hpp"
-#if defined(__CUDACC__)
-#include <cuda/atomic>
+#if !FERRY_IN_DEVICE_CODE
+#include <atomic>
 #endif
 
 namespace ferry::inline FERRY_ABI {
@@ -52,8 +52,8 @@ class atomic_ref {
 
  private:
 #if FERRY_IN_DEVICE_CODE
-  static constexpr auto relaxed = ::cuda::memory_order_relaxed;
-  FERRY_HOST_DEVICE auto object() const { return ::cuda::atomic_ref<T, ::cuda::thread_scope_system>(*object_); }
+  static constexpr detail::relaxed_order relaxed{};
+  __host__ __device__ auto object() const { return detail::device_atomic<T>(object_); }
 #else
   static constexpr auto relaxed = std::memory_order_relaxed;
   FERRY_HOST_DEVICE auto object() const { return std::atomic_ref<T>(*object_); }

@@ -3,20 +3,16 @@
 #pragma once
 #include <cstddef>
 
+#include "ferry/core/detail/kernels/spaces.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/source_line.hpp"
+#include "ferry/core/tile.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
-
-/// A part of a two-dimensional space for one call of the functor. Clipped at the end of the space.
-struct tile {
-  std::size_t row, column;    ///< first element
-  std::size_t rows, columns;  ///< size, at most that of `tiles`
-};
 
 /// A two-dimensional space divided into tiles of rows x columns. The functor is called as f(tile, arguments...). So a
 /// stencil can hold neighbors in registers and use wide loads.
@@ -26,49 +22,6 @@ struct tiles {
 };
 
 namespace detail {
-
-FERRY_HOST_DEVICE inline std::size_t ceil_div(std::size_t a, std::size_t b) { return a / b + (a % b != 0); }
-FERRY_HOST_DEVICE inline std::size_t at_most(std::size_t a, std::size_t b) { return a < b ? a : b; }
-
-// Spaces as kernels use them: up to three extents, x fastest, and the call of a functor at one index.
-struct space_1d {
-  std::size_t x;
-  using index_list = void(std::size_t&);  // parameters that call() passes before p
-  static constexpr std::size_t y = 1, z = 1, indices = 1;
-  template <class F, class... P>
-  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
-    return f(i, p...);
-  }
-};
-struct space_2d {
-  std::size_t x, y;
-  using index_list = void(std::size_t&, std::size_t&);
-  static constexpr std::size_t z = 1, indices = 2;
-  template <class F, class... P>
-  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
-    return f(j, i, p...);
-  }
-};
-struct space_3d {
-  std::size_t x, y, z;
-  using index_list = void(std::size_t&, std::size_t&, std::size_t&);
-  static constexpr std::size_t indices = 3;
-  template <class F, class... P>
-  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t k, const P&... p) const {
-    return f(k, j, i, p...);
-  }
-};
-struct space_of_tiles {
-  std::size_t x, y;  // numbers of tiles
-  std::size_t rows, columns, all_rows, all_columns;
-  using index_list = void(tile);
-  static constexpr std::size_t z = 1, indices = 1;
-  template <class F, class... P>
-  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
-    const std::size_t row = j * rows, column = i * columns;
-    return f(tile{row, column, at_most(rows, all_rows - row), at_most(columns, all_columns - column)}, p...);
-  }
-};
 
 // A space of more than three dimensions: calls with it do not compile.
 struct space_beyond {};

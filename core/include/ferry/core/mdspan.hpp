@@ -7,8 +7,11 @@
 
 #include "ferry/core/assert.hpp"
 #include "ferry/core/detail/support/array_label.hpp"
-#include "ferry/core/extents.hpp"
+#include "ferry/core/macros.hpp"
 #include "ferry/version.hpp"
+#if !defined(__CUDACC_RTC__)
+#include "ferry/core/extents.hpp"
+#endif
 
 namespace ferry::inline FERRY_ABI {
 
@@ -24,6 +27,7 @@ class mdspan {
   static constexpr std::size_t rank() { return Rank; }
 
   mdspan() = default;
+#if !defined(__CUDACC_RTC__)
   /// @param data element at index 0 of every dimension
   /// @param e shape, in elements
   /// @param s strides, in elements
@@ -33,6 +37,7 @@ class mdspan {
         label_(label) {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
   }
+#endif
   /// n contiguous elements.
   FERRY_HOST_DEVICE mdspan(T* data, std::size_t n, const detail::array_label& label = {}) requires(Rank == 1)
       : data_(data),

@@ -9,6 +9,7 @@
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/launch_compiled.hpp"
 #include "ferry/core/detail/kernels/loop_grid.hpp"
+#include "ferry/core/detail/kernels/loop_kernels.hpp"
 #include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"

@@ -1,7 +1,7 @@
 /// @file
 /// Reductions of a functor's results over an index space.
 #pragma once
-#include "ferry/core/detail/kernels/block_reduction.hpp"
+#include "ferry/core/detail/kernels/reduce_kernels.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/scalar.hpp"
@@ -28,38 +28,12 @@ auto reduced_type(const Space& space, const F& f, const A&... a) {
 }
 
 #if defined(__CUDACC__)
-template <class T, class Space, class F, class Op, class... P>
-__global__ void __launch_bounds__(reduce_threads) reduce_over(Space space, F f, Op op, T identity, T* partial, P... p) {
-  T mine = identity;
-  const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
-  if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < space.x; i += step)
-      mine = op(mine, static_cast<T>(space.call(f, i, 0, 0, p...)));
-  } else {
-    const std::size_t rows = space.y * space.z;
-    for (std::size_t row = blockIdx.y; row < rows; row += gridDim.y)
-      for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < space.x; i += step)
-        mine = op(mine, static_cast<T>(space.call(f, i, row % space.y, row / space.y, p...)));
-  }
-  mine = reduce_block(mine, op, identity);
-  if (threadIdx.x == 0) partial[blockIdx.y * std::size_t{gridDim.x} + blockIdx.x] = mine;
-}
-
-template <class T, class Op>
-__global__ void __launch_bounds__(reduce_threads)
-    reduce_partials(const T* partial, unsigned count, Op op, T identity, T* to) {
-  T mine = identity;
-  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) mine = op(mine, partial[i]);
-  mine = reduce_block(mine, op, identity);
-  if (threadIdx.x == 0) *to = mine;
-}
-
 template <class Space>
-dim3 reduce_grid(const Space& s, int multiprocessors) {
+grid_size reduce_grid(const Space& s, int multiprocessors) {
   const std::size_t most = 8 * static_cast<std::size_t>(multiprocessors);
   const std::size_t x = detail::at_most(detail::ceil_div(s.x, reduce_threads), most);
   const std::size_t y = detail::at_most(s.y * s.z, detail::ceil_div(most, x));
-  return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y));
+  return grid_size(static_cast<unsigned>(x), static_cast<unsigned>(y));
 }
 #endif
 
@@ -74,7 +48,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          const dim3 grid = reduce_grid(space, s.where().properties().multiprocessors);
+          const grid_size grid = reduce_grid(space, s.where().properties().multiprocessors);
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
           enqueue.add(partial.owner(), partial.bytes(), true);
           enqueue([&](native_stream n) {

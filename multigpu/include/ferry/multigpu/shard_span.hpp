@@ -5,8 +5,10 @@
 #include <type_traits>
 
 #include "ferry/core/mdspan.hpp"
-#include "ferry/multigpu/box.hpp"
 #include "ferry/version.hpp"
+#if !defined(__CUDACC_RTC__)
+#include "ferry/multigpu/box.hpp"
+#endif
 
 namespace ferry::inline FERRY_ABI {
 
@@ -32,6 +34,7 @@ class shard_span {
   static constexpr std::size_t rank() { return Rank; }
 
   shard_span() = default;
+#if !defined(__CUDACC_RTC__)
   /// Makes a span of the cells `seen`.
   /// @param data the address of the first cell of `seen`
   /// @param seen the cells that the device sees
@@ -45,6 +48,7 @@ class shard_span {
     for (std::size_t d = 0; d != Rank; ++d)
       begin_[d] = seen.begin[d], length_[d] = seen.length(d), stride_[d] = s[d], extent_[d] = whole[d];
   }
+#endif
   /// Converts from an mdspan of a whole array, without halos.
   FERRY_HOST_DEVICE shard_span(const mdspan<T, Rank>& m) : data_(m.data()), label_(m.label()) {
     for (std::size_t d = 0; d != Rank; ++d)

@@ -1,13 +1,13 @@
 // kernel<<<blocks, threads, 0, stream>>>(p...) through the backend, which uses less CPU time.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
-#if defined(__CUDACC__)
+#include "ferry/core/macros.hpp"
+#if FERRY_HAS_CUDA
 #include <memory>
 #include <string_view>
 #include <type_traits>
 
-#include <cuda_runtime.h>
-
+#include "ferry/core/detail/kernels/grid_size.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -23,8 +23,8 @@ struct launch_place {
 
 // handles: one static object for each kernel.
 template <class... P>
-void launch_compiled(const launch_place& where, compiled_kernel& handles, void (*kernel)(P...), dim3 blocks,
-                     dim3 threads, const std::type_identity_t<P>&... p) {
+void launch_compiled(const launch_place& where, compiled_kernel& handles, void (*kernel)(P...), grid_size blocks,
+                     grid_size threads, const std::type_identity_t<P>&... p) {
   void* parameters[] = {const_cast<void*>(static_cast<const void*>(std::addressof(p)))...};
   where.on.backend().launch_compiled(where.stream, where.device,
                                      {.name = where.name,

@@ -1,14 +1,15 @@
 // The grid of a loop over an index space.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
-#if defined(__CUDACC__)
+#include "ferry/core/macros.hpp"
+#if FERRY_HAS_CUDA
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <type_traits>
 
-#include "ferry/core/detail/kernels/launch_compiled.hpp"
-#include "ferry/core/detail/kernels/loop_kernels.hpp"
+#include "ferry/core/detail/kernels/grid_size.hpp"
+#include "ferry/core/detail/kernels/loop_layout.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -55,7 +56,7 @@ void launch_by_strides(const Launch& launch, const P&... p) {
 }
 
 struct loop_grid {
-  dim3 blocks, threads;
+  grid_size blocks, threads;
   block_layout layout;
 };
 
@@ -74,8 +75,8 @@ loop_grid grid_over(const Space& s, int multiprocessors) {
     std::size_t threads = 128, steps = line_steps<P...>();
     if (s.x / steps < wanted) threads = block_threads, steps = 1;
     if (ceil_div(s.x, threads * steps) > most_blocks) steps = ceil_div(s.x, threads * most_blocks);
-    return {dim3(static_cast<unsigned>(ceil_div(s.x, threads * steps))),
-            dim3(static_cast<unsigned>(threads)),
+    return {grid_size(static_cast<unsigned>(ceil_div(s.x, threads * steps))),
+            grid_size(static_cast<unsigned>(threads)),
             {.steps = static_cast<unsigned>(steps)}};
   } else {
     unsigned bx = block_threads;
@@ -89,8 +90,8 @@ loop_grid grid_over(const Space& s, int multiprocessors) {
     if (__builtin_mul_overflow(along_x, along_y, &blocks) || __builtin_mul_overflow(blocks, along_z, &blocks) ||
         blocks > most_blocks)
       throw_too_many_blocks(s.x, s.y, s.z);
-    return {dim3(static_cast<unsigned>(blocks)),
-            dim3(bx, by),
+    return {grid_size(static_cast<unsigned>(blocks)),
+            grid_size(bx, by),
             {bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y), steps}};
   }
 }

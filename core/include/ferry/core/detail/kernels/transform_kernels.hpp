@@ -349,7 +349,7 @@ void launch_transform(const launch_place& where, const element_layout& l, const 
   static compiled_kernel handles;
   launch_compiled(where, handles,
                   transform_rows<kernels, F, typename kernels::strided_outputs, typename kernels::strided_inputs>,
-                  blocks, dim3(r.bx, transform_threads / r.bx), r, f, y, x);
+                  blocks, grid_size(r.bx, transform_threads / r.bx), r, f, y, x);
 }
 #endif
 

@@ -1,7 +1,7 @@
 // The part of a reduction that one member of a team computes: several kernels, one result.
 #pragma once
-#include "ferry/core/detail/kernels/block_reduction.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/multigpu/detail/loops/shard_reduce_kernels.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
 
@@ -10,52 +10,6 @@ inline namespace FERRY_UNIT {
 
 #if defined(__CUDACC__)
 inline constexpr unsigned finishing_blocks = 64;
-
-// Blocks are arranged as in run_over_blocks. They stride over x, except for tiles, where a loop would cost registers.
-template <class T, class Space, class F, class Op, class... P>
-__global__ void __launch_bounds__(reduce_threads)
-    reduce_shard(Space space, block_layout b, F f, Op op, T identity, T* partial, unsigned* finished, P... p) {
-  const unsigned line = blockIdx.x / b.along_x;
-  const unsigned layer = Space::indices > 2 ? line / b.along_y : 0;
-  const std::size_t i = (blockIdx.x - line * b.along_x) * std::size_t{b.bx} + threadIdx.x;
-  const std::size_t j = (line - layer * b.along_y) * std::size_t{reduce_threads / b.bx} + threadIdx.y;
-  T mine = identity;
-  if constexpr (std::is_same_v<Space, part_space_of_tiles>) {
-    if (i < space.x && j < space.y) mine = static_cast<T>(space.call(f, i, j, layer, p...));
-  } else {
-    if (j < space.y)
-      for (std::size_t k = i; k < space.x; k += std::size_t{b.along_x} * b.bx)
-        mine = op(mine, static_cast<T>(space.call(f, k, j, layer, p...)));
-  }
-  mine = reduce_block(mine, op, identity);
-  if (threadIdx.x == 0 && threadIdx.y == 0) {
-    partial[blockIdx.x] = mine;
-    if (blockIdx.x == 0) *finished = 0;  // for finish_reduction, which runs after this kernel
-  }
-}
-
-// The last block to finish combines the results of all blocks.
-template <class T, class Op>
-__global__ void __launch_bounds__(reduce_threads)
-    finish_reduction(const T* partial, unsigned count, Op op, T identity, T* of_block, unsigned* finished, T* to) {
-  T mine = identity;
-  for (unsigned i = blockIdx.x * reduce_threads + threadIdx.x; i < count; i += gridDim.x * reduce_threads)
-    mine = op(mine, partial[i]);
-  mine = reduce_block(mine, op, identity);
-  if (gridDim.x > 1) {
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-      of_block[blockIdx.x] = mine;
-      __threadfence();
-      is_last = atomicAdd(finished, 1u) + 1 == gridDim.x;
-    }
-    __syncthreads();
-    if (!is_last) return;
-    __threadfence();
-    mine = reduce_block(threadIdx.x < gridDim.x ? of_block[threadIdx.x] : identity, op, identity);
-  }
-  if (threadIdx.x == 0) *to = mine;
-}
 
 struct reduction_size {
   block_layout layout;
@@ -168,8 +122,9 @@ class member_reduction {
             static compiled_kernel handles;
             launch_compiled({m, n, stream_.timeline().device(), type_name<F>()}, handles,
                             reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,
-                            static_cast<unsigned>(size.blocks), dim3(size.layout.bx, reduce_threads / size.layout.bx),
-                            space, size.layout, f, op_, identity, partial() + done_, counter(), p...);
+                            static_cast<unsigned>(size.blocks),
+                            grid_size(size.layout.bx, reduce_threads / size.layout.bx), space, size.layout, f, op_,
+                            identity, partial() + done_, counter(), p...);
           });
         },
         a...);
