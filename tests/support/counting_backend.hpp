@@ -114,6 +114,9 @@ class counting_backend : public ferry::detail::backend {
   std::string explain_evaluation(int d, const ferry::detail::evaluation& e) override {
     return below_.explain_evaluation(d, e);
   }
+  void* compile_functor(ferry::native_stream s, int device, const ferry::detail::kernel_text& k) override {
+    return below_.compile_functor(s, device, k);
+  }
   void launch_compiled(ferry::native_stream s, int device, const ferry::detail::compiled_launch& k) override {
     counted().launch_compiled(s, device, k);
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ferry/core/detail/operations/functor_definition.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -25,6 +26,10 @@ void backend::launch_compiled(native_stream, int, const compiled_launch& kernel)
 void backend::evaluate(native_stream, int, const evaluation&, std::span<const kernel_use>) {
   throw not_supported("array expressions cannot be evaluated by the backend '" + std::string(name()) +
                       "': use parallel_for, or simulated devices (FERRY_BACKEND=sim)");
+}
+
+void* backend::compile_functor(native_stream, int, const kernel_text& kernel) {
+  throw not_supported("the backend '" + std::string(name()) + "' compiles no kernels: " + kernel.name);
 }
 
 bool backend::prepare_evaluation(int, const evaluation&) { return false; }

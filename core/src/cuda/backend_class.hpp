@@ -1,5 +1,5 @@
 // The class behind make_backend(). Its backend calls are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
-// launch.cpp, evaluate.cpp, reduce.cpp, sort.cpp, scatter.cpp, capture.cpp.
+// launch.cpp, functors.cpp, evaluate.cpp, reduce.cpp, sort.cpp, scatter.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -100,6 +100,7 @@ class cuda_backend final : public detail::backend {
   void run_on_host(native_stream s, std::function<void()> task) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void launch_compiled(native_stream s, int device, const compiled_launch& kernel) override;
+  void* compile_functor(native_stream s, int device, const kernel_text& kernel) override;
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
   void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
   std::size_t scratch_bytes(const reduction_evaluation& what) override;

@@ -1,5 +1,7 @@
-// Launches kernels compiled by nvcc through the driver API: 2.85 us of CPU time, <<<>>> takes 3.11 (H200). Unlike the
+// Launches kernels compiled by nvcc or NVRTC through the driver API: 2.85 us of CPU time, <<<>>> takes 3.11 (H200). Unlike the
 // runtime's launch, it needs no current device, and does not report pending errors of the program as its own.
+#include <optional>
+
 #include "backend_class.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -9,6 +11,8 @@ namespace {
 // Caches the result of cudaGetFuncBySymbol, so that later launches need no lookup. The first one loads the code, inside
 // a capture or not.
 cudaError_t find_handle(const compiled_launch& k, int device, cudaFunction_t& found) {
+  found = static_cast<cudaFunction_t>(k.loaded);
+  if (found) return cudaSuccess;
   std::atomic<void*>* const kept =
       device < compiled_kernel::most_devices ? &k.handles.of_device[static_cast<std::size_t>(device)] : nullptr;
   found = kept ? static_cast<cudaFunction_t>(kept->load(std::memory_order_acquire)) : nullptr;
@@ -28,8 +32,12 @@ void cuda_backend::launch_compiled(native_stream s, int device, const compiled_l
       driver_call<CUresult(const CUlaunchConfig*, CUfunction, void**, void**)>("cuLaunchKernelEx");
   const cudaStream_t stream = raw(s);
   cudaError_t e = cudaSuccess;
-  if (!by_driver || is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
-    const device_scope current(device, "launch");
+  if (k.loaded && !by_driver) [[unlikely]]
+    throw not_supported("loops with a FERRY_FUNCTOR need a driver of CUDA 12.0 or later (cuLaunchKernelEx)");
+  std::optional<device_scope> current;
+  if (!by_driver || is_default(stream)) [[unlikely]]  // a default stream belongs to the current device
+    current.emplace(device, "launch");
+  if (current && !k.loaded) [[unlikely]] {
     e = cudaLaunchKernel(k.function, {k.blocks[0], k.blocks[1], k.blocks[2]},
                          {k.threads[0], k.threads[1], k.threads[2]}, k.parameters, 0, stream);
   } else {

@@ -34,6 +34,8 @@ std::string spelled(scalar_type t) {
 
 }  // namespace
 
+std::string_view function_prelude() { return function_prelude_text; }
+
 std::vector<const function_definition*> functions_of(const evaluation& e) {
   std::vector<const function_definition*> all;
   for (const function_call& c : e.calls) add_function(all, *c.function);

@@ -1,12 +1,16 @@
 // CUDA C++ for functions of the user's program and their calls.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ferry/core/detail/operations/evaluation.hpp"
 #include "generator/source_builder.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
+
+// What texts of the program may use besides the language and the compiler's own functions.
+std::string_view function_prelude();
 
 // The functions that a program calls, and those that these use: each once, behind those that it uses.
 std::vector<const function_definition*> functions_of(const evaluation& e);

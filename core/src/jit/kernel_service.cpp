@@ -176,7 +176,7 @@ void kernel_service::settle(kernel& k, void* function, std::string failure) {
     else
       k.set_failed(std::move(failure));
     ++(!function ? counts_.failed : k.origin == kernel_origin::disk ? counts_.from_disk : counts_.compiled);
-    if (!function) report_once(k.failure);
+    if (!function && k.source.has_substitute) report_once(k.failure);
   }
   settled_.notify_all();
   try {

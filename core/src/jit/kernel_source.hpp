@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/operations/functor_definition.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::jit {
@@ -18,6 +19,8 @@ struct kernel_source {
   std::string entry;                      // the name of that function
   std::string shape = {};                 // short description for the log of shapes
   std::vector<std::string> options = {};  // of the compiler, without the architecture
+  std::vector<device_header> headers = {};  // for #include directives of the text, which contains a hash of them
+  bool has_substitute = true;  // the program goes on without this kernel: if it fails, stderr reports it
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -15,7 +15,19 @@
 #endif
 
 namespace ferry::inline FERRY_ABI::detail {
+#if defined(__CUDACC_RTC__)
+// The text of a FERRY_FUNCTOR contains FERRY_ASSERT as the compiler of the program expanded it.
+inline void assertion_failed([[maybe_unused]] const char* condition, [[maybe_unused]] const char* text,
+                             [[maybe_unused]] const char* file, [[maybe_unused]] int line) {
+#ifndef NDEBUG
+  ::printf("ferry: %s:%d: assertion failed: %s (%s), thread (%u, %u, %u) of block (%u, %u, %u)\n", file, line,
+           condition, text, threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z);
+  __trap();
+#endif
+}
+#else
 [[noreturn]] void assertion_failed(const char* condition, const char* text, const char* file, int line);
+#endif
 [[noreturn]] void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t j, std::size_t k);
 [[noreturn]] void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent);
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -8,11 +8,13 @@
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/launch_compiled.hpp"
+#include "ferry/core/detail/kernels/launch_text.hpp"
 #include "ferry/core/detail/kernels/loop_grid.hpp"
 #include "ferry/core/detail/kernels/loop_kernels.hpp"
 #include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
+#include "ferry/core/functor.hpp"
 #include "ferry/core/index_space.hpp"
 #include "ferry/version.hpp"
 
@@ -24,13 +26,21 @@ namespace ferry::inline FERRY_ABI {
 namespace detail {
 inline namespace FERRY_UNIT {
 
+// False in sources that g++ or clang++ compiles for a ferry with CUDA.
 template <class>
-inline constexpr bool kernels_can_be_compiled =
+inline constexpr bool nvcc_compiles_kernels =
 #if FERRY_HAS_CUDA && !defined(__CUDACC__)
     false;
 #else
     true;
 #endif
+template <class F>
+consteval void need_kernel_of() {
+  static_assert(nvcc_compiles_kernels<F> || has_functor_text<F>,
+                "this source is compiled as plain C++, but ferry was built with CUDA: define the functor by "
+                "FERRY_FUNCTOR, which needs no nvcc; or add the source by ferry_add_executable(), which compiles it by "
+                "nvcc; or build ferry with -DFERRY_CUDA=OFF");
+}
 
 #if defined(__CUDACC__)
 template <class Space, class F, class... P>
@@ -49,6 +59,16 @@ void launch_over(const launch_place& where, const Space& s, const loop_grid& gri
 }
 #endif
 
+#if FERRY_HAS_CUDA && !defined(__CUDACC__)
+template <class Space, class F, class... Q>
+text_kernel loop_kernel_on(stream_ref s) {
+  if constexpr (is_over_line<Space>)
+    return text_kernel_on<over_line, F, Space, unsigned, F, Q...>(s);
+  else
+    return text_kernel_on<over_blocks, F, Space, block_layout, F, Q...>(s);
+}
+#endif
+
 // enqueue: submits the launch, ordered after the hazards of its arguments. Watch: the checks on a simulated device.
 template <class Watch, class Give, class Space, class F, class... A>
 void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
@@ -63,6 +83,26 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& 
           });
         },
         a...);
+#elif FERRY_HAS_CUDA
+  if (runtime& m = runtime::current(); !m.is_simulated())
+    return detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          const loop_grid grid = grid_over<std::decay_t<decltype(p)>...>(space, s.where().properties().multiprocessors);
+          launch_by_strides(
+              [&](const auto&... q) {
+                const text_kernel kernel = loop_kernel_on<Space, F, std::decay_t<decltype(q)>...>(s);
+                enqueue([&](native_stream n) {
+                  const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
+                  if constexpr (is_over_line<Space>)
+                    launch_text(where, kernel, grid.blocks, grid.threads, space, grid.layout.steps, f, q...);
+                  else
+                    launch_text(where, kernel, grid.blocks, grid.threads, space, grid.layout, f, q...);
+                });
+              },
+              p...);
+        },
+        a...);
 #endif
   launch_simulated<Watch, F, Space::indices>(
       enqueue, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
@@ -71,10 +111,7 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& 
 template <class Space, class F, class... A>
 void for_each(stream_ref s, source_line at, const Space& space, const F& f, const A&... a) {
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
-  static_assert(
-      kernels_can_be_compiled<F>,
-      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
-      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  need_kernel_of<F>();
   if (detail::is_empty(space)) return;
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);

@@ -27,7 +27,7 @@ auto reduced_type(const Space& space, const F& f, const A&... a) {
       a...);
 }
 
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
 template <class Space>
 grid_size reduce_grid(const Space& s, int multiprocessors) {
   const std::size_t most = 8 * static_cast<std::size_t>(multiprocessors);
@@ -62,6 +62,26 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
           });
         },
         a...);
+#elif FERRY_HAS_CUDA
+  if (runtime& m = runtime::current(); !m.is_simulated())
+    return detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          const text_kernel first =
+              text_kernel_on<reducing_space, F, Space, F, Op, T, T*, std::decay_t<decltype(p)>...>(s);
+          const text_kernel second = text_kernel_on<reducing_values, F, const T*, unsigned, Op, T, T*>(s);
+          const grid_size grid = reduce_grid(space, s.where().properties().multiprocessors);
+          device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
+          enqueue.add(partial.owner(), partial.bytes(), true);
+          enqueue([&](native_stream n) {
+            const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
+            T* const parts = partial.unsynchronized_data();
+            launch_text(where, first, grid, reduce_threads, space, f, op, identity, parts, p...);
+            launch_text(where, second, 1, reduce_threads, static_cast<const T*>(parts), grid.x * grid.y, op, identity,
+                        result.unsynchronized_data());
+          });
+        },
+        a...);
 #endif
   // The result takes the place of the last index, whose type is never an mdspan parameter.
   launch_simulated<unwatched_run, F, Space::indices - 1>(
@@ -76,10 +96,7 @@ template <class T, class Space, class F, class Op, class... A>
 void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
             const A&... a) {
   static_assert(sizeof...(A) + 1 <= 16, "a kernel takes at most 16 arguments");  // with the result
-  static_assert(
-      kernels_can_be_compiled<F>,
-      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
-      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  need_kernel_of<F>();
   if (detail::is_empty(space)) return fill(s, result, Op::template identity<T>(), source_line{});
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);

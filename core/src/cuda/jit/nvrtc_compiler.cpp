@@ -11,7 +11,11 @@ namespace {
 class nvrtc_program {
  public:
   nvrtc_program(const nvrtc_library& f, const jit::kernel_source& source) : f_(f) {
-    check(f_.create(&handle_, source.text.c_str(), "ferry_kernel.cu", 0, nullptr, nullptr), "nvrtcCreateProgram");
+    std::vector<const char*> texts, names;
+    for (const device_header& h : source.headers) texts.push_back(h.text), names.push_back(h.name);
+    check(f_.create(&handle_, source.text.c_str(), "ferry_kernel.cu", static_cast<int>(names.size()), texts.data(),
+                    names.data()),
+          "nvrtcCreateProgram");
   }
   ~nvrtc_program() { f_.destroy(&handle_); }
   nvrtc_program(const nvrtc_program&) = delete;
@@ -70,7 +74,9 @@ std::string nvrtc_compiler::compile(const jit::kernel_source& source, jit::archi
   const nvrtc_library& f = nvrtc_library::get();
   const std::vector<int> supported = supported_architectures(f);
   const std::string architecture = architecture_option(target, supported.data(), supported.size());
-  std::vector<const char*> options{architecture.c_str(), "--std=c++17"};
+  std::vector<const char*> options{architecture.c_str()};
+  const auto names_standard = [](const std::string& option) { return option.starts_with("--std="); };
+  if (std::none_of(source.options.begin(), source.options.end(), names_standard)) options.push_back("--std=c++17");
   for (const std::string& option : source.options) options.push_back(option.c_str());
   nvrtc_program p(f, source);
   p.compile(options, source);

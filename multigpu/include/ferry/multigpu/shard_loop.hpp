@@ -18,10 +18,7 @@ inline namespace FERRY_UNIT {
 
 template <class Space, class F, class... A>
 void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
-  static_assert(
-      kernels_can_be_compiled<F>,
-      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
-      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  need_kernel_of<F>();
   if (detail::is_empty(space)) return;
   detail::access_list<4 * sizeof...(A)> uses;
   (detail::add_shard_use(uses, a), ...);

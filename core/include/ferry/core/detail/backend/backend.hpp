@@ -141,7 +141,8 @@ struct compiled_launch {
   const void* function;   // host-side address that nvcc generates
   compiled_kernel& handles;
   std::array<unsigned, 3> blocks, threads;
-  void** parameters;  // their addresses; read during the call only
+  void** parameters;       // their addresses; read during the call only
+  void* loaded = nullptr;  // by compile_functor(): function and handles are unused then
 };
 
 class pool_backend;
@@ -149,6 +150,7 @@ struct evaluation;            // detail/operations/evaluation.hpp
 struct reduction_evaluation;  // detail/operations/reduction_evaluation.hpp
 struct sorting_task;          // detail/operations/sorting_task.hpp
 struct scatter_task;          // detail/operations/scatter_task.hpp
+struct kernel_text;           // detail/operations/functor_definition.hpp
 
 // A joint operation of several streams, such as a collective. Each stream blocks at its part; the body runs once, when
 // all streams have reached it. Streams that join several rendezvous in different orders deadlock.
@@ -248,6 +250,10 @@ class backend {
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
   // CUDA only; device: that of s.
   virtual void launch_compiled(native_stream s, int device, const compiled_launch& kernel);
+  // CUDA only. Returns the driver's function of a kernel on a device, for launch_compiled(). Blocks until it is compiled.
+  // s: where it will be launched. Throws not_supported if the kernel cannot be compiled, and if it is not compiled and s
+  // is being captured.
+  virtual void* compile_functor(native_stream s, int device, const kernel_text& kernel);
   // Runs a program over memory. Simulated devices interpret it, CUDA devices run a kernel. device: that of s. `what`
   // and `uses`, the bytes that it accesses, are read during the call only.
   virtual void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses);

@@ -227,7 +227,7 @@ void call_transform(const stream_ref* s, source_line at, std::index_sequence<O..
           transform_by_expression(s, at, f, y..., x...);
         } else {
           static_assert(
-              kernels_can_be_compiled<functor>,
+              nvcc_compiles_kernels<functor>,
               "this source is compiled as plain C++, but ferry was built with CUDA, so the kernels of functors need "
               "nvcc: write the function as FERRY_FUNCTION, which transform and expressions take, add the source by "
               "ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");

@@ -4,12 +4,11 @@
 #if defined(__CUDACC__)
 #include <type_traits>
 
+#include "ferry/core/detail/kernels/loop_layout.hpp"
 #include "ferry/core/macros.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
-
-inline constexpr unsigned reduce_threads = 256;
 
 // True for types that __shfl_down_sync moves between the threads of a warp without a conversion.
 template <class T>

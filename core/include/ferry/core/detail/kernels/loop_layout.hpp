@@ -8,7 +8,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-inline constexpr unsigned block_threads = 256;
+inline constexpr unsigned block_threads = 256, reduce_threads = 256;
 
 // Spans whose elements along the last axis may be adjacent in memory.
 template <class P>

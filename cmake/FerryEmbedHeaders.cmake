@@ -1,0 +1,28 @@
+# ferry_embed_headers(target namespace function FOLDER folder HEADERS header... [TEXTS name=file...])
+#
+# Adds a source to a target: the function returns the texts of headers of a folder, by their names in #include
+# directives, and of other files under the names given. Kernels that NVRTC compiles include them.
+function(ferry_embed_headers target namespace function)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "FOLDER" "HEADERS;TEXTS")
+  set(texts ${arg_TEXTS})
+  foreach(header IN LISTS arg_HEADERS)
+    list(APPEND texts "${header}=${arg_FOLDER}/${header}")
+  endforeach()
+  set(content "#include \"ferry/core/detail/operations/functor_definition.hpp\"\n\nnamespace ${namespace} {\n\n")
+  string(APPEND content "std::span<const ferry::detail::device_header> ${function}();\n")
+  string(APPEND content "std::span<const ferry::detail::device_header> ${function}() {\n")
+  string(APPEND content "  static constexpr ferry::detail::device_header all[] = {\n")
+  foreach(text IN LISTS texts)
+    string(REGEX MATCH "^([^=]*)=(.*)$" parts "${text}")
+    set(name "${CMAKE_MATCH_1}")
+    set(file "${CMAKE_MATCH_2}")
+    file(READ "${file}" lines)
+    string(APPEND content "{\"${name}\", R\"ferry_text(${lines})ferry_text\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  endforeach()
+  string(APPEND content "  };\n  return all;\n}\n\n}  // namespace ${namespace}\n")
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp")
+  file(WRITE "${generated}.new" "${content}")
+  configure_file("${generated}.new" "${generated}" COPYONLY)  # unchanged texts are not compiled again
+  target_sources(${target} PRIVATE "${generated}")
+endfunction()

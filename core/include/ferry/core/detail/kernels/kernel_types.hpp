@@ -1,0 +1,163 @@
+// How the kernels of functors with a text name the types of their parameters.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include "ferry/core/detail/kernels/loop_layout.hpp"
+#include "ferry/core/detail/operations/kernel_writer.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/functor.hpp"
+#include "ferry/core/half.hpp"
+#include "ferry/core/mdspan.hpp"
+#include "ferry/core/reduction_operations.hpp"
+
+namespace ferry::inline FERRY_ABI {
+
+template <class... M>
+class soa_span;
+
+namespace detail {
+
+// Specializations have a static function name(kernel_writer&).
+template <class T>
+struct kernel_type {};
+template <class T>
+concept kernel_parameter = requires(kernel_writer& w) {
+  kernel_type<T>::name(w);
+};
+template <class T>
+std::string kernel_type_name(kernel_writer& w) {
+  static_assert(
+      kernel_parameter<T>,
+      "NVRTC knows no definition of this parameter's type (it is named below): a loop with a FERRY_FUNCTOR in a "
+      "source that nvcc does not compile takes arrays, scalars, numbers, std::array of these, and structures "
+      "that FERRY_FUNCTOR defines; or let nvcc compile the source: add it by ferry_add_executable()");
+  if constexpr (kernel_parameter<T>)
+    return kernel_type<T>::name(w);
+  else
+    return "";
+}
+
+// Types without parameters.
+template <class T>
+inline constexpr const char* kernel_type_text = nullptr;
+template <>
+inline constexpr const char* kernel_type_text<bool> = "bool";
+template <>
+inline constexpr const char* kernel_type_text<char> = "char";
+template <>
+inline constexpr const char* kernel_type_text<signed char> = "signed char";
+template <>
+inline constexpr const char* kernel_type_text<unsigned char> = "unsigned char";
+template <>
+inline constexpr const char* kernel_type_text<short> = "short";
+template <>
+inline constexpr const char* kernel_type_text<unsigned short> = "unsigned short";
+template <>
+inline constexpr const char* kernel_type_text<int> = "int";
+template <>
+inline constexpr const char* kernel_type_text<unsigned> = "unsigned";
+template <>
+inline constexpr const char* kernel_type_text<long> = "long";
+template <>
+inline constexpr const char* kernel_type_text<unsigned long> = "unsigned long";
+template <>
+inline constexpr const char* kernel_type_text<long long> = "long long";
+template <>
+inline constexpr const char* kernel_type_text<unsigned long long> = "unsigned long long";
+template <>
+inline constexpr const char* kernel_type_text<float> = "float";
+template <>
+inline constexpr const char* kernel_type_text<double> = "double";
+template <>
+inline constexpr const char* kernel_type_text<void> = "void";
+template <>
+inline constexpr const char* kernel_type_text<std::byte> = "std::byte";
+template <>
+inline constexpr const char* kernel_type_text<half> = "ferry::half";
+template <>
+inline constexpr const char* kernel_type_text<bfloat16> = "ferry::bfloat16";
+template <>
+inline constexpr const char* kernel_type_text<tile> = "ferry::tile";
+template <>
+inline constexpr const char* kernel_type_text<plus> = "ferry::plus";
+template <>
+inline constexpr const char* kernel_type_text<multiplies> = "ferry::multiplies";
+template <>
+inline constexpr const char* kernel_type_text<minimum> = "ferry::minimum";
+template <>
+inline constexpr const char* kernel_type_text<maximum> = "ferry::maximum";
+template <>
+inline constexpr const char* kernel_type_text<minimum_number> = "ferry::minimum_number";
+template <>
+inline constexpr const char* kernel_type_text<maximum_number> = "ferry::maximum_number";
+template <>
+inline constexpr const char* kernel_type_text<space_1d> = "ferry::detail::space_1d";
+template <>
+inline constexpr const char* kernel_type_text<space_2d> = "ferry::detail::space_2d";
+template <>
+inline constexpr const char* kernel_type_text<space_3d> = "ferry::detail::space_3d";
+template <>
+inline constexpr const char* kernel_type_text<space_of_tiles> = "ferry::detail::space_of_tiles";
+template <>
+inline constexpr const char* kernel_type_text<block_layout> = "ferry::detail::block_layout";
+
+template <class T>
+requires(kernel_type_text<T> != nullptr) struct kernel_type<T> {
+  static std::string name(kernel_writer&) { return kernel_type_text<T>; }
+};
+template <has_functor_text T>
+struct kernel_type<T> {
+  static std::string name(kernel_writer& w) {
+    return w.name_of(ferry_functor_definition(static_cast<const T*>(nullptr)));
+  }
+};
+template <class T>
+struct kernel_type<const T> {
+  static std::string name(kernel_writer& w) { return "const " + kernel_type_name<T>(w); }
+};
+template <class T>
+struct kernel_type<T*> {
+  static std::string name(kernel_writer& w) { return kernel_type_name<T>(w) + "*"; }
+};
+template <class T, std::size_t N>
+struct kernel_type<std::array<T, N>> {
+  static std::string name(kernel_writer& w) {
+    return "std::array<" + kernel_type_name<T>(w) + ", " + std::to_string(N) + ">";
+  }
+};
+template <class T, std::size_t Rank>
+struct kernel_type<mdspan<T, Rank>> {
+  static std::string name(kernel_writer& w) {
+    return "ferry::mdspan<" + kernel_type_name<T>(w) + ", " + std::to_string(Rank) + ">";
+  }
+};
+template <class First, class... M>
+struct kernel_type<soa_span<First, M...>> {
+  static std::string name(kernel_writer& w) {
+    return "ferry::soa_span<" + kernel_type_name<First>(w) + (std::string() + ... + (", " + kernel_type_name<M>(w))) +
+           ">";
+  }
+};
+template <class P>
+struct kernel_type<unit_strided<P>> {
+  static std::string name(kernel_writer& w) { return "ferry::detail::unit_strided<" + kernel_type_name<P>(w) + ">"; }
+};
+
+// The kernel that calls `called` with parameters of these types, for the functor F.
+template <class F, class... P>
+kernel_text kernel_text_of(const device_function& called) {
+  kernel_writer w(ferry_functor_definition(static_cast<const F*>(nullptr)), called);
+  (w.add_parameter(kernel_type_name<P>(w), sizeof(P), alignof(P)), ...);
+  return w.text();
+}
+
+inline constexpr device_function over_line{"ferry/core/detail/kernels/loop_kernels.hpp", "call_over_line"};
+inline constexpr device_function over_blocks{"ferry/core/detail/kernels/loop_kernels.hpp", "call_over_blocks"};
+inline constexpr device_function reducing_space{"ferry/core/detail/kernels/reduce_kernels.hpp", "reduce_space"};
+inline constexpr device_function reducing_values{"ferry/core/detail/kernels/reduce_kernels.hpp", "reduce_values"};
+
+}  // namespace detail
+}  // namespace ferry::inline FERRY_ABI

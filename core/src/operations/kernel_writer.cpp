@@ -1,0 +1,92 @@
+#include "ferry/core/detail/operations/kernel_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+bool is_same(const functor_definition& a, const functor_definition& b) {
+  return &a == &b || (std::strcmp(a.name, b.name) == 0 && a.line == b.line && std::strcmp(a.file, b.file) == 0 &&
+                      std::strcmp(a.body, b.body) == 0);
+}
+
+// As in a literal.
+std::string quoted(const char* path) {
+  std::string text = "\"";
+  for (const char* c = path; *c; ++c) {
+    if (*c == '"' || *c == '\\') text += '\\';
+    text += *c;
+  }
+  return text + "\"";
+}
+
+std::string space_of(std::size_t number) { return "functor" + std::to_string(number); }
+
+}  // namespace
+
+kernel_writer::kernel_writer(const functor_definition& functor, const device_function& called)
+    : functor_(functor),
+      called_(called) {}
+
+std::size_t kernel_writer::number_of(const functor_definition& functor) {
+  const auto at = [&] {
+    return std::find_if(functors_.begin(), functors_.end(),
+                        [&](const functor_definition* o) { return is_same(*o, functor); });
+  };
+  if (at() == functors_.end()) {
+    for (const functor_definition* used : functor.uses) number_of(*used);
+    functors_.push_back(&functor);
+  }
+  return static_cast<std::size_t>(at() - functors_.begin());
+}
+
+std::string kernel_writer::name_of(const functor_definition& functor) {
+  return space_of(number_of(functor)) + "::" + functor.name;
+}
+
+void kernel_writer::add_headers(std::span<const device_header> headers) {
+  for (const device_header& h : headers)
+    if (std::none_of(headers_.begin(), headers_.end(), [&](const device_header& o) { return o.name == h.name; }))
+      headers_.push_back(h);
+}
+
+void kernel_writer::add_parameter(std::string type, std::size_t size, std::size_t align) {
+  parameters_.push_back({std::move(type), size, align});
+}
+
+kernel_text kernel_writer::text() const {
+  kernel_text k;
+  k.name = std::string(functor_.name) + " (" + functor_.file + ":" + std::to_string(functor_.line) + ")";
+  k.shape = std::string(called_.name) + " of " + k.name;
+  k.is_checked = functor_.is_checked, k.contracts = functor_.contracts;
+  k.headers = headers_;
+  std::string& t = k.code;
+  t += "#include \"ferry/core/detail/kernels/device_code.hpp\"\n";
+  t += std::string("#include \"") + called_.header + "\"\n";
+  for (const device_header& h : headers_) t += std::string("#include \"") + h.name + "\"\n";
+  kernel_writer copy = *this;  // numbers without a const number_of()
+  for (const functor_definition* f : functors_) {
+    t += "namespace " + space_of(copy.number_of(*f)) + " {\n";
+    for (const functor_definition* used : f->uses) t += "using " + copy.name_of(*used) + ";\n";
+    t += "#line " + std::to_string(f->line) + " " + quoted(f->file) + "\nstruct " + f->name + " " + f->body + ";\n}\n";
+  }
+  t += "#line 1 \"ferry_kernel.cu\"\n";
+  std::string declared, passed;
+  for (std::size_t i = 0; i != parameters_.size(); ++i) {
+    const parameter& p = parameters_[i];
+    const std::string name = "p" + std::to_string(i);
+    t += "static_assert(sizeof(" + p.type + ") == " + std::to_string(p.size) + " && alignof(" + p.type +
+         ") == " + std::to_string(p.align) +
+         ", \"the compiler of the program and NVRTC lay out this type differently\");\n";
+    declared += (i == 0 ? "" : ", ") + p.type + " " + name;
+    passed += (i == 0 ? "" : ", ") + name;
+    k.shape += (i == 0 ? ": " : ", ") + p.type;
+  }
+  t += "extern \"C\" __global__ void __launch_bounds__(256) " + std::string(kernel_text::entry) + "(" + declared +
+       ") {\n  ferry::detail::" + called_.name + "(" + passed + ");\n}\n";
+  return k;
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
