@@ -54,6 +54,9 @@ BOOST_AUTO_TEST_CASE(results_of_many_members_are_joined_in_several_steps) {
     counted = fr::cumsum(fr::cast<int>(u) * 0 + 1, 0);
     const std::vector<std::int64_t> found = fr::to_vector(counted);
     for (std::size_t i = 0; i != found.size(); ++i) BOOST_TEST(found[i] == static_cast<std::int64_t>(i / 3 + 1));
+    counted = fr::exclusive_scan(fr::cast<int>(u) * 0 + 1, fr::plus{}, 0, 10);
+    const std::vector<std::int64_t> before = fr::to_vector(counted);
+    for (std::size_t i = 0; i != before.size(); ++i) BOOST_TEST(before[i] == static_cast<std::int64_t>(i / 3 + 10));
   }
 }
 
@@ -133,7 +136,14 @@ BOOST_AUTO_TEST_CASE(scans) {
   BOOST_TEST((fr::to_vector(u) == std::vector<float>{1, 2, 3, 4, 5, 6, 0}));
   y = fr::shift(u, {-1});  // the scan left the halos out of date
   BOOST_TEST((fr::to_vector(y) == std::vector<float>{0, 1, 2, 3, 4, 5, 6}));
+  u = fr::exclusive_scan(fr::shift(u, {1}), fr::plus{}, 0, 100);  // its own destination
+  BOOST_TEST((fr::to_vector(u) == std::vector<float>{100, 102, 105, 109, 114, 120, 120}));
+  u = fr::exclusive_scan(u, fr::maximum{}, -1);
+  BOOST_TEST((fr::to_vector(u) == std::vector<float>{-INFINITY, 100, 102, 105, 109, 114, 120}));
+  y = fr::shift(u, {1});
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{100, 102, 105, 109, 114, 120, -INFINITY}));
   none = fr::cumsum(none);
+  none = fr::exclusive_scan(none, fr::plus{}, 0, 1);
   fr::sharded_array<float, 2> m(t, {4, 3}), across(t, {4, 3}, {.axis = 1});
   m = fr::cast<float>(fr::index(0));
   m.name("m"), across.name("across"), y.name("y");
@@ -141,6 +151,8 @@ BOOST_AUTO_TEST_CASE(scans) {
   BOOST_TEST((fr::to_vector(m) == std::vector<float>{-2, -2, -2, -1, -1, -1, 0, 0, 0, 1, 1, 1}));
   using error = fr::invalid_argument;
   check_error<error>([&] { across = fr::cumsum(m, 0); }, {"cumsum(m, 0)", "'across'", "the distribution of", "'m'"});
+  check_error<error>([&] { across = fr::exclusive_scan(m, fr::plus{}, 0); },
+                     {"exclusive_scan(m, 0)", "'across'", "the distribution of", "'m'"});
   check_error<error>([&] { y = fr::cumsum(none); }, {"'y'", "the shape"});
   check_error<error>([&] { m = fr::cumsum(m, 2); }, {"there is no axis 2"});
 }

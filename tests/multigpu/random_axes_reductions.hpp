@@ -80,6 +80,18 @@ class random_reductions {
     check_scan([&](const auto& a) { return fr::cumprod(fr::sign(a), axis - static_cast<int>(Rank)); });
     check_scan([&](const auto& a) { return fr::inclusive_scan(a, fr::maximum{}, axis); });
     check_scan([&](const auto& a) { return fr::inclusive_scan(fr::cast<fr::half>(a), fr::minimum{}, axis); });
+    exclusive_scans(axis);
+  }
+  void exclusive_scans(int axis) {
+    const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };
+    check_scan([&](const auto& a) { return fr::exclusive_scan(a, fr::plus{}, axis, 3); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(whole(a), fr::plus{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(fr::sign(a), fr::multiplies{}, axis, -2); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(fr::sign(a), fr::multiplies{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(a, fr::maximum{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(whole(a), fr::minimum{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(whole(a), fr::maximum{}, axis, 4); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(fr::cast<fr::half>(a), fr::minimum{}, axis); });
   }
   void two_axes() {
     if constexpr (Rank > 2)

@@ -78,9 +78,8 @@ namespace detail {
 
 template <class A>
 constexpr void need_one_device() {
-  static_assert(
-      !kind_of_operand<A>.is_spread,
-      "exclusive scans and histograms take elements of one device: copy a sharded array to an array (ferry::copy)");
+  static_assert(!kind_of_operand<A>.is_spread,
+                "histograms take elements of one device: copy a sharded array to an array (ferry::copy)");
 }
 template <reduction_function F, class A, class... Options>
 auto reduce_elements(A&& a, const Options&... options) {
@@ -99,7 +98,7 @@ auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nul
   constexpr scalar_type result = scanned_as<Op>(kind.type);
   static_assert(result != scalar_type::none, "complex numbers have no order: scan real(e), imag(e) or abs(e)");
   if constexpr (kind.is_spread)
-    return lazy(std::forward<A>(a)).template scan<Op>(name, axis);
+    return lazy(std::forward<A>(a)).template scan<Op>(name, axis, initial);
   else
     return reduced<scalar_of<result>, kind.rank>(
         scan_program(name, operation_of_scan<Op>(), program_of(std::forward<A>(a)), result, axis, initial));
@@ -283,10 +282,19 @@ template <class A, class Op, class T>
 requires detail::reducible<A>
 auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   (void)op;
-  detail::need_one_device<A>();
   constexpr detail::scalar_type result = detail::scanned_as<Op>(detail::kind_of_operand<A>.type);
   const auto first = static_cast<detail::scalar_of<result>>(initial);
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);
+}
+/// As above; the first result is the identity of op: 0, 1, and for minimum and maximum infinity, or the extreme integer.
+/// @param a array, view or expression
+/// @param op plus, multiplies, minimum or maximum
+/// @param axis negative axes count from the last
+template <class A, class Op>
+requires detail::reducible<A>
+auto exclusive_scan(A&& a, Op op, int axis) {
+  constexpr detail::scalar_type result = detail::scanned_as<Op>(detail::kind_of_operand<A>.type);
+  return exclusive_scan(std::forward<A>(a), op, axis, detail::identity_of_scan<Op, detail::scalar_of<result>>());
 }
 
 /// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,

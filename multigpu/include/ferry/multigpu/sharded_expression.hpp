@@ -64,13 +64,16 @@ class sharded_expression {
   /// Used by sum() and the like.
   template <detail::reduction_function F, class... Options>
   auto reduce(const Options&... options) const;
-  /// The inclusive scan along an axis. Used by cumsum() and the like.
+  /// The scan along an axis; exclusive if it begins with a value. Used by cumsum() and the like.
   template <class Op>
-  auto scan(std::string_view name, int axis) const {
-    constexpr detail::scalar_type result = detail::scanned_as<Op>(expression_kind.type);
-    return sharded_scanned<detail::scalar_of<result>, Rank>(
-        {program_, detail::scan_program(name, detail::operation_of_scan<Op>(), program_, result, axis, nullptr)},
-        operands_);
+  auto scan(std::string_view name, int axis, const void* initial) const {
+    constexpr detail::scalar_type type = detail::scanned_as<Op>(expression_kind.type);
+    using result = detail::scalar_of<type>;
+    const auto scan_from = [&](const void* first) {
+      return detail::scan_program(name, detail::operation_of_scan<Op>(), program_, type, axis, first);
+    };
+    const auto identity = detail::identity_of_scan<Op, result>();
+    return sharded_scanned<result, Rank>({program_, scan_from(initial), scan_from(&identity).how.initial}, operands_);
   }
 
  private:

@@ -89,5 +89,14 @@ constexpr scalar_type scanned_as(scalar_type t) {
   return reduced_as(
       std::same_as<Op, plus> || std::same_as<Op, multiplies> ? reduction_function::sum : reduction_function::min, t);
 }
+// The value that changes no result of type T.
+template <class Op, class T>
+T identity_of_scan() {
+  (void)operation_of_scan<Op>();
+  if constexpr (std::is_arithmetic_v<T> || is_complex(scalar_type_of<T>()))
+    return Op::template identity<T>();
+  else
+    return T(Op::template identity<float>());  // half and bfloat16 have no order of their own
+}
 
 }  // namespace ferry::inline FERRY_ABI::detail
