@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "multigpu/shards.hpp"
@@ -53,6 +54,7 @@ class random_reductions {
     else
       two_axes();
     positions_over_all();
+    totals();
   }
 
  private:
@@ -160,6 +162,31 @@ class random_reductions {
     const fr::scalar<std::int64_t> least = fr::argmin(one_), most = fr::argmax(one_ * 2);
     BOOST_TEST(fr::argmin(*u_).value() == least.value(), u_->layout().text());
     BOOST_TEST(fr::argmax(*u_ * 2).value() == most.value(), u_->layout().text());
+  }
+
+  // Several in one pass, compared with single ones over one array.
+  void totals() {
+    const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };
+    const auto check_all = [&](const auto&... f) {
+      auto found = fr::reduce_all(f(*u_)...);
+      const std::tuple expected{fr::evaluate(f(one_))...};
+      std::size_t k = 0;
+      const auto check_one = [&](const auto& x, const auto& y) {
+        BOOST_TEST(is_near(x.value(), y.value()),
+                   x.value() << " instead of " << y.value() << ": total " << k << " over " << u_->layout().text());
+        ++k;
+      };
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (check_one(std::get<I>(found), std::get<I>(expected)), ...); }
+      (std::make_index_sequence<sizeof...(f)>());
+    };
+    check_all([](const auto& a) { return fr::sum(a); }, [](const auto& a) { return fr::max(fr::abs(a)); },
+              [](const auto& a) { return fr::argmin(a); }, [](const auto& a) { return fr::mean(a); },
+              [](const auto& a) { return fr::count(a > 0); }, [](const auto& a) { return fr::argmax(a); });
+    check_all([](const auto& a) { return fr::var(a, fr::ddof{1}); },
+              [](const auto& a) { return fr::argmax(fr::abs(a)); }, [](const auto& a) { return fr::any(a > 9); },
+              [](const auto& a) { return fr::min(a); });
+    check_all([&](const auto& a) { return fr::sum(whole(a)); }, [](const auto& a) { return fr::std(a); },
+              [](const auto& a) { return fr::norm(a); }, [&](const auto& a) { return fr::argmin(whole(a) / 4); });
   }
 
   dice& dice_;
