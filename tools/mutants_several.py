@@ -156,6 +156,10 @@ MUTANTS = [
      (TOTALS, "    if (!pairs.empty()) assign_programs(&s, pairs, {});\n  }\n  // Joins", "    (void)s;\n  }\n  // Joins")),
     ("expressions", "all positions of a pass are the first one's", (TOTALS, "      found += 2;\n", "")),
     ("expressions", "totals read halos that are out of date", (TOTALS, "    exchange_for(team_, elements);\n", "")),
+    ("expressions", "weights of members are those of another value",
+     (PARTS, "  if (also) *also = here[*also];\n", "  if (also) *also = here[p.root];\n")),
+    ("expressions", "memory of weights is freed before it is read",
+     ("multigpu/include/ferry/multigpu/sharded_reduced.hpp", "    (detail::keep_operands(operands_, from), ...);\n", "    ((void)from, ...);\n")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
 ]

@@ -1,4 +1,4 @@
-// expect: over all cells
+// expect: deleted function .*reduce_all
 // lines: 16
 #include <ferry/ferry.hpp>
 

@@ -1,4 +1,4 @@
-// expect: it would be computed at each use
+// expect: deleted function .*operator
 // lines: 16
 #include <ferry/ferry.hpp>
 

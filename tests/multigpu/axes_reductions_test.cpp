@@ -157,6 +157,45 @@ BOOST_AUTO_TEST_CASE(scans) {
   check_error<error>([&] { m = fr::cumsum(m, 2); }, {"there is no axis 2"});
 }
 
+BOOST_AUTO_TEST_CASE(counts) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));
+  fr::sharded_array<int, 1> u(t, {7}, {.axis = 0, .halo = 1, .periodic = true}), few(t, {2}), none(t, {0});
+  fr::sharded_array<double, 1> y(t, {3});
+  u = fr::cast<int>(fr::index(0) % 3), few = fr::cast<int>(fr::index(0));
+  u.name("u"), few.name("few"), y.name("y");
+  using whole = std::vector<std::uint64_t>;
+  const fr::replicated_array<std::uint64_t, 1> of_u(fr::bincount(u, 3)), of_few(fr::histogram(few, 2, 0, 1)),
+      of_none(fr::bincount(none, 2)), of_next(fr::bincount(fr::shift(u, {1}) + 3 * u, 9));
+  BOOST_TEST((fr::to_vector(of_u) == whole{3, 2, 2}));
+  BOOST_TEST((fr::to_vector(of_few) == whole{1, 1}));
+  BOOST_TEST((fr::to_vector(of_none) == whole{0, 0}));
+  BOOST_TEST((fr::to_vector(of_next) == whole{1, 2, 0, 0, 0, 2, 2, 0, 0}));
+  // Weights of one device, and counts as an operand.
+  const fr::device_array<float, 1> weights(fr::cast<float>(fr::index(0)) + fr::lazy_linspace(0.f, 0.f, 7));
+  y = fr::bincount(u, 3, weights);
+  BOOST_TEST((fr::to_vector(y) == std::vector<double>{9, 5, 7}));
+  y = y + fr::cast<double>(fr::bincount(u, 3));
+  BOOST_TEST((fr::to_vector(y) == std::vector<double>{12, 7, 9}));
+  BOOST_TEST(fr::explain(fr::bincount(u, 3)).find("every member joins the results of all") != std::string::npos);
+  // The arrays may be destroyed before the counts are assigned.
+  const auto late = [&] {
+    fr::sharded_array<int, 1> v(t, {7}), w(t, {7});
+    v = fr::cast<int>(fr::index(0) % 2), w = fr::cast<int>(fr::index(0));
+    return fr::bincount(v, 3, w);
+  }();
+  y = late;
+  BOOST_TEST((fr::to_vector(y) == std::vector<double>{12, 9, 0}));
+  using error = fr::invalid_argument;
+  check_error<error>([&] { (void)fr::bincount(u, 0); }, {"bincount('u', 0)", "at least one bin"});
+  check_error<error>([&] { (void)fr::histogram(u, 3, 1, 1); }, {"histogram('u', 3", "low must be less"});
+  check_error<error>([&] { (void)fr::bincount(u, 3, few); }, {"the weights 'few' of 2", "another shape", "of 7"});
+  check_error<error>([&] { few = fr::cast<int>(fr::bincount(u, 3)); }, {"of 3", "'few' of 2"});
+  fr::sharded_array<int, 1> elsewhere(other, {7});
+  elsewhere.name("elsewhere");
+  check_error<error>([&] { y = fr::bincount(u + 1, 3, elsewhere); }, {"'u + 1' needs", "'elsewhere'", "another team"});
+}
+
 BOOST_AUTO_TEST_CASE(no_elements) {
   fr::simulation sim("devices=3");
   const fr::team t = fr::team::all();

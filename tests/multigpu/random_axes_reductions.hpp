@@ -55,6 +55,7 @@ class random_reductions {
       two_axes();
     positions_over_all();
     totals();
+    counts();
   }
 
  private:
@@ -164,6 +165,29 @@ class random_reductions {
     BOOST_TEST(fr::argmax(*u_ * 2).value() == most.value(), u_->layout().text());
   }
 
+  template <class F>
+  void check_counts(F f) {
+    const auto r = f(*u_);
+    using T = typename std::remove_cvref_t<decltype(r)>::value_type;
+    const std::vector<T> expected = fr::to_vector(fr::evaluate_to<fr::memory_kind::host>(f(one_)));
+    BOOST_TEST(r.text() == f(one_.name("u")).text());
+    const std::string what = r.text() + " over " + u_->layout().text();
+    fr::replicated_array<T, 1> copies(r);
+    for (std::size_t m = 0; m != team_.local_size(); ++m)
+      check_elements(fr::to_vector(copies.copies()[m]), expected, what);
+    fr::sharded_array<T, 1> y(team_, r.extents());
+    y = r;
+    check_elements(fr::to_vector(y), expected, what + ", distributed");
+  }
+  void counts() {
+    const std::size_t bins = dice_.between(1, 12);
+    const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };
+    const auto weight = [](const auto& a) { return fr::where(a == a, a * 2 + 1, 3); };
+    check_counts([&](const auto& a) { return fr::histogram(a, bins, -8., 9.); });
+    check_counts([&](const auto& a) { return fr::histogram(a / 2, bins, -3., 2., weight(a)); });
+    check_counts([&](const auto& a) { return fr::bincount(whole(a), bins); });
+    check_counts([&](const auto& a) { return fr::bincount(fr::index(0) + whole(a), bins, weight(a) + fr::index(-1)); });
+  }
   // Several in one pass, compared with single ones over one array.
   void totals() {
     const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };

@@ -23,7 +23,8 @@ const team& team_of(const expression_program& p) {
 
 reduction_program part_of_reduction(const reduction_program& r, const program_part& part) {
   reduction_program here = r;
-  here.program = part_program(r.program, part);
+  const bool is_weighted = r.how.weight != evaluation_output::no_mask;
+  here.program = part_program(r.program, part, is_weighted ? &here.how.weight : nullptr);
   here.shown = here.program.root;
   return here;
 }

@@ -43,7 +43,7 @@ class sharded_expression {
   /// Used by the functions of expressions. from: the operands, whose programs may have been moved from.
   template <class... X>
   explicit sharded_expression(detail::expression_program&& p, const X&... from) : program_(std::move(p)) {
-    (keep(from), ...);
+    (detail::keep_operands(operands_, from), ...);
   }
   /// Shape of the whole, in elements.
   ferry::extents<Rank> extents() const {
@@ -76,15 +76,6 @@ class sharded_expression {
   }
 
  private:
-  template <class X>
-  void keep(const X& x) {
-    if constexpr (requires { x.operands(); })
-      operands_.insert(operands_.end(), x.operands().begin(), x.operands().end());
-    else if constexpr (requires { x.team_operand(); })
-      operands_.push_back(x.team_operand());
-    else if constexpr (std::is_convertible_v<const X&, std::shared_ptr<const detail::team_operand>>)
-      operands_.push_back(x);
-  }
   detail::expression_program program_;
   std::vector<std::shared_ptr<const detail::team_operand>> operands_;
 };
