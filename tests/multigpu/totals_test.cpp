@@ -3,6 +3,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "ferry/core/compare.hpp"
 #include "multigpu/counted_devices.hpp"
 #include "support/check_error.hpp"
 
@@ -125,6 +126,32 @@ BOOST_AUTO_TEST_CASE(are_computed_when_they_are_used) {
   BOOST_TEST(fr::explain(total).find("readers join the parts") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(comparisons) {
+  for (const char* how : {"devices=1", "devices=3;peers=none"}) {
+    fr::simulation sim(how);
+    const fr::team t = fr::team::all();
+    const auto u = numbered(t, {7, 2}, rows);
+    fr::sharded_array<float, 2> v(t, {7, 2}), none(t, {0, 2}), small(t, {6, 2});
+    fr::assign(v, u), fr::assign(small, 0);
+    BOOST_TEST(fr::all_equal(u, v).value());
+    BOOST_TEST(fr::all_equal(2 * u, u + v).value());
+    BOOST_TEST(fr::allclose(u, v * 1.000001f).value());
+    BOOST_TEST(!fr::allclose(u, v * 1.001f).value());
+    BOOST_TEST(fr::allclose(u, v * 1.001f, 1e-2).value());
+    v = fr::where(fr::index(0) == 6, NAN, v);  // the last member's
+    BOOST_TEST(!fr::all_equal(v, v).value());
+    BOOST_TEST(!fr::allclose(v, v).value());
+    BOOST_TEST(fr::allclose(v, v, 0, 0, fr::nan_rule::equals).value());
+    BOOST_TEST(!fr::all_equal(u, 3).value());
+    BOOST_TEST(fr::all_equal(fr::cast<int>(0 * u), 0).value());
+    BOOST_TEST(!fr::all_equal(u, small).value());
+    BOOST_TEST(!fr::all_equal(none, u).value());
+    BOOST_TEST(fr::all_equal(none, none).value());
+    BOOST_TEST(!fr::all_equal(fr::host_array<float, 1>({2}, 0.f), u).value());
+    BOOST_TEST(fr::allclose(fr::make_complex(u, u), fr::host_array<float, 2>({7, 2}, 30.f), 0, 100).value());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(bad_input) {
   fr::simulation sim("devices=2");
   const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));
@@ -136,6 +163,8 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   check_error<error>([&] { (void)fr::reduce_all(fr::sum(u), fr::sum(across)); }, {"'across'", "'u'", "reshard"});
   check_error<error>([&] { (void)fr::reduce_all(fr::sum(u), fr::max(small)); }, {"'small' of 5 x 4", "'u' of 6 x 4"});
   check_error<error>([&] { (void)fr::reduce_all(fr::argmin(u), fr::max(elsewhere)); }, {"'elsewhere'", "another team"});
+  check_error<error>([&] { (void)fr::allclose(u, across); }, {"'across'", "reshard"});
+  check_error<error>([&] { (void)fr::allclose(u, small); }, {"5 x 4", "6 x 4", "do not broadcast"});
   check_error<error>([&] { (void)fr::reduce_all(fr::sum(none), fr::argmin(none)); }, {"argmin", "is over no elements"});
 }
 
