@@ -29,6 +29,10 @@ void backend::evaluate(native_stream, int, const evaluation&, std::span<const ke
 
 bool backend::prepare_evaluation(int, const evaluation&) { return false; }
 
+bool backend::prepare_reduction(int, const reduction_evaluation&) { return false; }
+
+std::string backend::explain_reduction(int, const reduction_evaluation&) { return {}; }
+
 std::size_t backend::scratch_bytes(const reduction_evaluation&) { return 0; }
 
 void backend::reduce(native_stream, int, const reduction_evaluation&, std::span<const kernel_use>) {

@@ -416,10 +416,23 @@ requires(detail::kind_of_operand<Y>.is_local_array())  //
   detail::assign_reduction(&s.value, y, r, s.at);
 }
 
-/// Describes a reduction: its text, the arrays that it reads, and the bytes.
+/// Describes a reduction: its text, the arrays that it reads, the bytes, and how its device computes it.
 template <class T, std::size_t Rank>
 std::string explain(const reduced<T, Rank>& r) {
   return detail::explain_reduction(r.request());
+}
+
+/// Compiles the kernel of a reduction, a scan or a histogram, or that of several which one reduce_all() computes, and
+/// blocks until that is done: for programs that must not compile while they run, and before a capture. As
+/// precompile() of an expression.
+/// @param r reductions, as passed to reduce_all()
+/// @return false if nothing is compiled: on simulated devices, which compile nothing
+/// @throws not_supported if the kernel cannot be compiled (FERRY_JIT=off, no NVRTC): CUDA devices have no other form
+/// @throws invalid_argument if shapes or axes differ
+template <class... T, std::size_t... Rank>
+requires(sizeof...(T) > 0) bool precompile(const reduced<T, Rank>&... r) {
+  const detail::reduction_program* const all[] = {&r.request()...};
+  return detail::precompile_reductions(all);
 }
 
 // Definitions of array members that evaluate.
