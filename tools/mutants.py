@@ -33,6 +33,7 @@ import time
 
 import mutants_expressions
 import mutants_jit
+import mutants_moving
 import mutants_reductions
 import mutants_several
 import mutants_sorting
@@ -60,6 +61,7 @@ SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_t
            mutants_jit: [*(f"core/src/{folder}/*.cpp" for folder in ("support", "operations", "jit", "generator")), "tests/tools/mutants_jit_main.cpp",
                          "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
            mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"],
+           mutants_moving: [*LIBRARY, "tests/core/moving_*_test.cpp"],
            mutants_sorting: [*LIBRARY, "tests/core/sorting_*_test.cpp", "tests/core/compare_test.cpp", "tests/core/print_test.cpp"]}
 # -g1: line numbers, which show the objects that contain the code of a header's line. Some bugs use <thread>.
 FLAGS = ["-std=c++20", "-include", "thread", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",
