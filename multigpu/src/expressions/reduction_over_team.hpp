@@ -1,4 +1,4 @@
-// A reduction of expressions over sharded arrays: what each member computes of its cells, and how the results are joined.
+// A reduction of expressions over sharded arrays: what each member computes of its cells, and how results are joined.
 #pragma once
 #include <cstddef>
 #include <memory>

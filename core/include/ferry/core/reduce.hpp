@@ -98,41 +98,6 @@ auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nul
     return reduced<scalar_of<result>, kind.rank>(
         scan_program(name, operation_of_scan<Op>(), program_of(std::forward<A>(a)), result, axis, initial));
 }
-template <class A>
-constexpr void need_real() {
-  need_element_type<A>();
-  static_assert(!is_complex(kind_of_operand<A>.type), "complex numbers have no order: use real(e), imag(e) or abs(e)");
-}
-template <class A>
-constexpr void need_whole() {
-  need_element_type<A>();
-  static_assert(is_integer(kind_of_operand<A>.type) || kind_of_operand<A>.type == scalar_type::boolean,
-                "bincount(e, bins) takes integers: convert by ferry::cast<int>(e), or use ferry::histogram");
-}
-
-// The counts that make(program, weights) describes. weights: none or one.
-template <class T, class Make, class A, class... W>
-auto count_elements(Make make, A&& a, const W&... weights) {
-  expression_program elements = program_of(std::forward<A>(a));
-  if constexpr (sizeof...(W) == 0) {
-    reduction_program counts = make(elements, nullptr);
-    if constexpr (are_spread<A>)
-      return sharded_reduced<T, 1>(std::move(counts), std::move(elements), a);
-    else
-      return reduced<T, 1>(std::move(counts));
-  } else {
-    const expression_program w = (..., program_of(weights));
-    reduction_program counts = make(elements, &w);
-    if constexpr (are_spread<A, W...>) {
-      const std::uint8_t root = elements.root;
-      elements.append(w), elements.root = root;
-      return sharded_reduced<T, 1>(std::move(counts), std::move(elements), a, weights...);
-    } else {
-      return reduced<T, 1>(std::move(counts));
-    }
-  }
-}
-
 template <class T>
 scalar<T> room_for(const reduced<T, 0>&, device home) {
   return scalar<T>(home);
@@ -328,11 +293,7 @@ template <class A>
 requires detail::reducible<A>
 auto histogram(A&& a, std::size_t bins, double low, double high) {
   detail::need_real<A>();
-  return detail::count_elements<std::uint64_t>(
-      [&](const detail::expression_program& p, const detail::expression_program* w) {
-        return detail::histogram_program(p, bins, low, high, w);
-      },
-      std::forward<A>(a));
+  return detail::count_elements<std::uint64_t>(detail::histogram_of{bins, low, high}, std::forward<A>(a));
 }
 /// As above: the sums of weights, in double.
 /// @param a array, view or expression
@@ -344,11 +305,7 @@ template <class A, class W>
 requires(detail::expression_operands<A, W>)  //
     auto histogram(A&& a, std::size_t bins, double low, double high, W&& weights) {
   detail::need_real<A>(), detail::need_real<W>();
-  return detail::count_elements<double>(
-      [&](const detail::expression_program& p, const detail::expression_program* w) {
-        return detail::histogram_program(p, bins, low, high, w);
-      },
-      std::forward<A>(a), weights);
+  return detail::count_elements<double>(detail::histogram_of{bins, low, high}, std::forward<A>(a), weights);
 }
 /// Number of times that each of the integers 0 to bins - 1 occurs. Others are ignored.
 /// @throws invalid_argument if bins is 0
@@ -356,21 +313,13 @@ template <class A>
 requires detail::reducible<A>
 auto bincount(A&& a, std::size_t bins) {
   detail::need_whole<A>();
-  return detail::count_elements<std::uint64_t>(
-      [&](const detail::expression_program& p, const detail::expression_program* w) {
-        return detail::count_program(p, bins, w);
-      },
-      std::forward<A>(a));
+  return detail::count_elements<std::uint64_t>(detail::bincount_of{bins}, std::forward<A>(a));
 }
 /// As above: the sums of weights, in double.
 template <class A, class W>
 requires(detail::expression_operands<A, W>) auto bincount(A&& a, std::size_t bins, W&& weights) {
   detail::need_whole<A>(), detail::need_real<W>();
-  return detail::count_elements<double>(
-      [&](const detail::expression_program& p, const detail::expression_program* w) {
-        return detail::count_program(p, bins, w);
-      },
-      std::forward<A>(a), weights);
+  return detail::count_elements<double>(detail::bincount_of{bins}, std::forward<A>(a), weights);
 }
 
 /// The result as a new array of a kind of memory, on the device of the first array.
