@@ -2,7 +2,8 @@
 # benchmarks/run.sh BUILD_DIR RESULTS_FILE: runs every benchmark, and appends the results to RESULTS_FILE as JSON lines.
 # Takes about 6 minutes on four GPUs. FERRY_COMMIT names the commit if there is no git. If python3 has PyTorch with
 # CUDA, its allocator is measured just before ferry's pools, as their baseline. FERRY_PYTORCH_RESULTS names a file that
-# already contains these results.
+# already contains these results. Expressions and reductions are compared with those of PyTorch and JAX where python3 has
+# them.
 set -eu
 if [ $# -ne 2 ]; then
   echo "usage: $0 BUILD_DIR RESULTS_FILE" >&2
@@ -39,5 +40,9 @@ for program in guard element_access launch loops reduce stencil batches jacobi e
   [ "$program" != pool ] || measure_pytorch
   measure "$program" --results "$2"
 done
+if python3 -c 'import torch' 2>/dev/null || python3 -c 'import jax' 2>/dev/null; then
+  echo "== expressions, beside PyTorch and JAX"
+  python3 "$(dirname "$0")/expressions/frameworks.py" "$2"
+fi
 echo "== copy, without peers"
 (export FERRY_PEER=off; measure copy --benchmark_filter="no peers" --results "$2")

@@ -33,6 +33,7 @@ import time
 
 import mutants_expressions
 import mutants_jit
+import mutants_moving
 import mutants_reductions
 import mutants_several
 import mutants_sorting
@@ -42,13 +43,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
 MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
-           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support", "tools"]
+           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support", "tools")), "benchmarks/support", "tools"]
 FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
 CORE = ["copy_lane", "driver_pool", "pool_blocks"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["axes_reductions", "sharded_expressions", "sharded_programs", "halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/halo_validity", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+SEVERAL = ["axes_reductions", "sharded_expressions", "sharded_programs", "totals", "halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/halo_validity", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.
@@ -60,6 +61,7 @@ SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_t
            mutants_jit: [*(f"core/src/{folder}/*.cpp" for folder in ("support", "operations", "jit", "generator")), "tests/tools/mutants_jit_main.cpp",
                          "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
            mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"],
+           mutants_moving: [*LIBRARY, "tests/core/moving_*_test.cpp"],
            mutants_sorting: [*LIBRARY, "tests/core/sorting_*_test.cpp", "tests/core/compare_test.cpp", "tests/core/print_test.cpp"]}
 # -g1: line numbers, which show the objects that contain the code of a header's line. Some bugs use <thread>.
 FLAGS = ["-std=c++20", "-include", "thread", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",

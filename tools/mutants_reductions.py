@@ -4,6 +4,7 @@ tests/core/reductions_* must catch them. The first field names the broken featur
 CELLS, LOOPS, SCANS = "core/src/interpreter/reduction_cells.hpp", "core/src/interpreter/reduction_loops_of.hpp", "core/src/interpreter/scan_loops_of.hpp"
 REDUCE, LAYOUT, SCAN, COUNT = "core/src/interpreter/reduce.cpp", "core/src/interpreter/reduction_layout.cpp", "core/src/interpreter/scan.cpp", "core/src/interpreter/count.cpp"
 PROGRAM, BOUND, ASSIGN = "core/src/reductions/reduction_program.cpp", "core/src/reductions/bound_reduction.cpp", "core/src/reductions/assign_reductions.cpp"
+JOINT, EXPLAIN = "core/src/reductions/joint_reduction.cpp", "core/src/reductions/explain_reduction.cpp"
 TYPES, HEADER = "core/include/ferry/core/detail/reductions/reduction_program.hpp", "core/include/ferry/core/reduce.hpp"
 
 MUTANTS = [
@@ -44,6 +45,9 @@ MUTANTS = [
     ("order", "operands are not ordered", (ASSIGN, "for (const std::uint8_t k : bound.operands()) add(p.operands[k], false, false);", "")),
     ("order", "results replace what is still read", (ASSIGN, "    if (!is_hazard) continue;\n", "    if (true) continue;\n")),
     ("errors", "results of another shape are accepted", (ASSIGN, "if (const program_shape shape = r.shape(); shape != a.to.shape)", "if (const program_shape shape = r.shape(); shape.rank != a.to.shape.rank)")),
-    ("errors", "different axes are reduced in one pass", (ASSIGN, "  if (r.axes != f.axes)\n", "  if (false)\n")),
+    ("errors", "different axes are reduced in one pass", (JOINT, "  if (r.axes != f.axes)\n", "  if (false)\n")),
+    ("order", "an assigned reduction goes through an array", ("core/include/ferry/core/expression.hpp", "!(More == 0 && is_reduction<std::remove_cvref_t<E>>);", "true;")),
+    ("kernels", "one of several reductions is prepared", (EXPLAIN, "  for (const reduction_program* r : all) {\n", "  for (const reduction_program* r : all.first(1)) {\n")),
+    ("kernels", "reductions of nothing have kernels", (EXPLAIN, " || is_over_nothing(*all.front())) return;", ") return;")),
     ("errors", "products of nothing are 0", (ASSIGN, "    case reduction_operation::all: value = 1; break;", "    case reduction_operation::all: value = 0; break;")),
 ]

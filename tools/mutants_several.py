@@ -23,6 +23,7 @@ SIM = "core/src/sim/machine.cpp"
 ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
 SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
 SCAN = "multigpu/src/expressions/sharded_scan.cpp"
+TOTALS, OVER_TEAM = "multigpu/src/expressions/sharded_reduction.cpp", "multigpu/src/expressions/reduction_over_team.cpp"
 AXES, JOINED = "multigpu/src/expressions/axes_reduction.cpp", "multigpu/src/expressions/joined_parts.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 
@@ -137,16 +138,28 @@ MUTANTS = [
     ("expressions", "an index is that of the part",
      (PARTS, "if (axis >= part.whole.rank || part.shape.extent[axis] == part.whole.extent[axis]) return value;", "if (axis < max_rank) return value;")),
     ("expressions", "a reduction along axes forgets a member",
-     (AXES, "std::min(team_.size(), along);  // those", "std::min(std::max<std::size_t>(1, team_.size() - 1), along);  // those")),
+     (OVER_TEAM, "std::min(team_.size(), along);  // those", "std::min(std::max<std::size_t>(1, team_.size() - 1), along);  // those")),
     ("expressions", "members that are joined later replace the others",
-     (AXES, "joined[k] = array_program(results[k]);", "joined.clear(), k = results.size() - 1;")),
+     (OVER_TEAM, "joined[k] = array_program(results[k]);", "joined.clear(), k = results.size() - 1;")),
     ("expressions", "the totals of the first member are not combined",
      (SCAN, "if (totals && m > 0)", "if (totals && m > 1)")),
+    ("expressions", "every member begins an exclusive scan with the initial value",
+     (SCAN, "    if (is_along_members() && m > 0) here.how.initial = r_.identity;\n", "")),
+    ("expressions", "totals of exclusive scans lack the last element", (SCAN, "if (!r_.over.how.is_exclusive) return last;", "return last;")),
     ("expressions", "a part of a result is read at the place in the whole", (AXES, "    if (cut_) inside.first", "    if (!cut_) inside.first")),
-    ("expressions", "a variance has all degrees of freedom", (AXES, "      n -= r_.over.how.freedom;\n", "")),
+    ("expressions", "a variance has all degrees of freedom", (OVER_TEAM, "    n -= r_.over.how.freedom;\n", "")),
     ("expressions", "positions are those within members", (JOINED, "whole_number(inner * b.first)", "whole_number(0 * b.first)")),
     ("expressions", "of equal values the first member's wins", (JOINED, ", both(tie, is_before));", ", both(tie, negated(tie)));")),
     ("expressions", "NaN of a later member loses", (JOINED, "take_b = either(take_b, apply(operation::isnan, t, b));\n", "")),
+    ("expressions", "totals of means are sums", (TOTALS, "} else if (reductions_[k].is_computed_from_sums()) {", "} else if (all_.size() > 9) {")),
+    ("expressions", "totals of members without cells are undefined",
+     (TOTALS, "    if (!pairs.empty()) assign_programs(&s, pairs, {});\n  }\n  // Joins", "    (void)s;\n  }\n  // Joins")),
+    ("expressions", "all positions of a pass are the first one's", (TOTALS, "      found += 2;\n", "")),
+    ("expressions", "totals read halos that are out of date", (TOTALS, "    exchange_for(team_, elements);\n", "")),
+    ("expressions", "weights of members are those of another value",
+     (PARTS, "  if (also) *also = here[*also];\n", "  if (also) *also = here[p.root];\n")),
+    ("expressions", "memory of weights is freed before it is read",
+     ("multigpu/include/ferry/multigpu/sharded_reduced.hpp", "    (detail::keep_operands(operands_, from), ...);\n", "    ((void)from, ...);\n")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
 ]

@@ -6,6 +6,7 @@
 
 #include "cuda_fixture.hpp"
 #include "expressions_fixture.hpp"
+#include "ferry/core/graph.hpp"
 #include "ferry/core/reduce.hpp"
 
 namespace cuda_reductions {
@@ -67,6 +68,43 @@ BOOST_AUTO_TEST_CASE(several_results_in_one_pass) {
   BOOST_TEST(std::int64_t(where) == static_cast<std::int64_t>(first));
   BOOST_TEST(double(variance) == squares / static_cast<double>(e.count()), boost::test_tools::tolerance(1e-12));
   BOOST_TEST(std::uint64_t(positive) == count);
+}
+
+// Captures compile nothing. Each of these kernels occurs in this case alone.
+BOOST_AUTO_TEST_CASE(captures_need_compiled_kernels) {
+  const auto a = numbers({30, 40, 50});
+  fr::stream s(fr::device(0));
+  fr::device_array<double, 2> sums({40, 50});
+  fr::device_array<double, 3> scanned({30, 40, 50});
+  fr::device_array<std::uint64_t, 1> counts({7});
+  const auto sum = fr::sum(a * 3. - fr::sqrt(fr::abs(a)) * 0., fr::axes{0});
+  const auto scan = fr::cumsum(a * 3. + fr::floor(a), 1);
+  const auto bins = fr::bincount(fr::cast<int>(fr::abs(a)) % 7, 7);
+  const auto refused = [&](auto assign) {
+    expressions_test::check_error<fr::not_supported>([&] { fr::graph g = fr::capture(s, assign); },
+                                                     {"captures compile nothing", "fr::precompile"});
+  };
+  refused([&] { fr::assign(s, sums, sum); });
+  refused([&] { fr::assign(s, scanned, scan); });
+  refused([&] { fr::assign(s, counts, bins); });
+  BOOST_TEST(fr::precompile(sum));
+  BOOST_TEST(fr::precompile(scan));
+  BOOST_TEST(fr::precompile(bins));
+  fr::graph g = fr::capture(s, [&] {
+    fr::assign(s, sums, sum);
+    fr::assign(s, scanned, scan);
+    fr::assign(s, counts, bins);
+  });
+  g.launch(s);
+  const std::vector<double> in_graph = fr::to_vector(scanned), sums_in_graph = fr::to_vector(sums);
+  const std::vector<std::uint64_t> counted = fr::to_vector(counts);
+  fr::assign(s, sums, sum), fr::assign(s, scanned, scan), fr::assign(s, counts, bins);
+  BOOST_TEST((fr::to_vector(scanned) == in_graph));
+  BOOST_TEST((fr::to_vector(sums) == sums_in_graph));
+  BOOST_TEST((fr::to_vector(counts) == counted));
+  const std::string text = fr::explain(sum);
+  BOOST_TEST(text.find(" ms\n  shape: ") != std::string::npos, text);
+  BOOST_TEST(text.find("__global__") != std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_bits_each_time) {

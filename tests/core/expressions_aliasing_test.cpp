@@ -1,41 +1,13 @@
 // Destinations that are operands: the same elements in place, other overlaps through a temporary, exchanges.
+#include "counted_runtime.hpp"
 #include "expressions_fixture.hpp"
-#include "ferry/core/runtime.hpp"
-#include "support/counting_backend.hpp"
 
 namespace expressions_aliasing {
 namespace {
 
 using namespace expressions_test;
 
-class counting_evaluations : public support::counting_backend {
- public:
-  counting_evaluations(ferry::detail::backend& below, support::call_counts& calls, int& evaluations)
-      : counting_backend(below, calls),
-        evaluations_(evaluations) {}
-  void evaluate(fr::native_stream s, int d, const ferry::detail::evaluation& e,
-                std::span<const ferry::detail::kernel_use> uses) override {
-    ++evaluations_;
-    counting_backend::evaluate(s, d, e, uses);
-  }
-
- private:
-  int& evaluations_;
-};
-
-// A runtime that counts evaluations.
-struct counted_runtime {
-  support::call_counts calls;
-  int evaluations = 0;
-  fr::runtime_scope scope{std::make_unique<counting_evaluations>(fr::runtime::current().backend(), calls, evaluations)};
-  // Evaluations during a call.
-  template <class F>
-  int during(F f) {
-    const int before = evaluations;
-    f();
-    return evaluations - before;
-  }
-};
+using expressions_test::counted_runtime;
 
 }  // namespace
 }  // namespace expressions_aliasing
@@ -47,34 +19,36 @@ using fr::extents;
 BOOST_AUTO_TEST_CASE(the_same_elements_are_replaced_in_place_by_one_submission) {
   counted_runtime r;
   auto y = counted<float>(extents<1>{5});
-  BOOST_TEST(r.during([&] { y = y * 2 + 1; }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { y = y * 2 + 1; }) == 1);
   CHECK_ELEMENTS(y, {1, 3, 5, 7, 9});
-  BOOST_TEST(r.during([&] { y += y; }) == 1);
-  BOOST_TEST(r.during([&] { y = fr::where(y > 6, -y, y); }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { y += y; }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { y = fr::where(y > 6, -y, y); }) == 1);
   CHECK_ELEMENTS(y, {2, 6, -10, -14, -18});
   auto part = y.slice({1, 3});
-  BOOST_TEST(r.during([&] { part = part * 2 + y.slice({3, 5}); }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { part = part * 2 + y.slice({3, 5}); }) == 1);
   CHECK_ELEMENTS(y, {2, -2, -38, -14, -18});
 }
 
 BOOST_AUTO_TEST_CASE(disjoint_parts_of_an_array_need_no_temporary) {
   counted_runtime r;
   auto y = counted<float>(extents<1>{6});
-  BOOST_TEST(r.during([&] { y.slice({0, 3}) = y.slice({3, 6}) + 0; }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { y.slice({0, 3}) = y.slice({3, 6}) + 0; }) == 1);
   CHECK_ELEMENTS(y, {3, 4, 5, 3, 4, 5});
-  BOOST_TEST(r.during([&] { y.slice({0, 6, 2}) = y.slice({1, 6, 2}) * 10; }) == 1);  // even and odd elements
+  BOOST_TEST(r.evaluations_during([&] {
+    y.slice({0, 6, 2}) = y.slice({1, 6, 2}) * 10;
+  }) == 1);  // even and odd elements
   CHECK_ELEMENTS(y, {40, 4, 30, 3, 50, 5});
   auto m = counted<float>(extents<2>{3, 3});
-  BOOST_TEST(r.during([&] { m.slice({fr::all_of, {0, 1}}) = m.slice({fr::all_of, {2, 3}}) + 0; }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { m.slice({fr::all_of, {0, 1}}) = m.slice({fr::all_of, {2, 3}}) + 0; }) == 1);
   CHECK_ELEMENTS(m, {2, 1, 2, 5, 4, 5, 8, 7, 8});
 }
 
 BOOST_AUTO_TEST_CASE(overlaps_read_what_was_there_before) {
   counted_runtime r;
   auto y = counted<int>(extents<1>{5});
-  BOOST_TEST(r.during([&] { y.slice({1, 5}) = y.slice({0, 4}) + 0; }) == 2);
+  BOOST_TEST(r.evaluations_during([&] { y.slice({1, 5}) = y.slice({0, 4}) + 0; }) == 2);
   CHECK_ELEMENTS(y, {0, 0, 1, 2, 3});
-  BOOST_TEST(r.during([&] { y.slice({0, 4}) = y.slice({1, 5}) + 0; }) == 2);
+  BOOST_TEST(r.evaluations_during([&] { y.slice({0, 4}) = y.slice({1, 5}) + 0; }) == 2);
   CHECK_ELEMENTS(y, {0, 1, 2, 3, 3});
   y.slice({1, 5}) += y.slice({0, 4});
   CHECK_ELEMENTS(y, {0, 1, 3, 5, 6});
@@ -112,13 +86,13 @@ BOOST_AUTO_TEST_CASE(parts_of_complex_numbers_overlap_the_numbers) {
   auto y = array_of<z>({{1, 2}, {3, 4}, {5, 6}});
   fr::array_view<float, 1, fr::memory_kind::device> imaginary(
       y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()) + 1, extents<1>{3}, {2});
-  BOOST_TEST(r.during([&] { y.slice({1, 3}) = fr::make_complex(imaginary.slice({0, 2}), 7); }) == 2);
+  BOOST_TEST(r.evaluations_during([&] { y.slice({1, 3}) = fr::make_complex(imaginary.slice({0, 2}), 7); }) == 2);
   CHECK_ELEMENTS(y, {z(1, 2), z(2, 7), z(4, 7)});
   fr::array_view<float, 1, fr::memory_kind::device> real(y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()),
                                                          extents<1>{3}, {2});
-  BOOST_TEST(r.during([&] { real = imaginary * 1; }) == 1);  // no bytes in common
+  BOOST_TEST(r.evaluations_during([&] { real = imaginary * 1; }) == 1);  // no bytes in common
   CHECK_ELEMENTS(y, {z(2, 2), z(7, 7), z(7, 7)});
-  BOOST_TEST(r.during([&] { imaginary.slice({0, 2}) = fr::real(y.slice({1, 3})) + 1; }) == 2);
+  BOOST_TEST(r.evaluations_during([&] { imaginary.slice({0, 2}) = fr::real(y.slice({1, 3})) + 1; }) == 2);
   CHECK_ELEMENTS(y, {z(2, 8), z(7, 8), z(7, 7)});
 }
 
@@ -133,7 +107,7 @@ BOOST_AUTO_TEST_CASE(masked_overlaps_keep_the_other_elements) {
 BOOST_AUTO_TEST_CASE(arrays_are_exchanged_in_one_submission) {
   counted_runtime r;
   auto x = counted<float>(extents<1>{4}), y = counted<float>(extents<1>{4}, 10);
-  BOOST_TEST(r.during([&] { fr::assign(x, y, y, x); }) == 1);
+  BOOST_TEST(r.evaluations_during([&] { fr::assign(x, y, y, x); }) == 1);
   CHECK_ELEMENTS(x, {10, 11, 12, 13});
   CHECK_ELEMENTS(y, {0, 1, 2, 3});
   fr::assign(x, x + y, y, x - y);

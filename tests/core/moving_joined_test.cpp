@@ -98,6 +98,14 @@ BOOST_FIXTURE_TEST_CASE(destinations_that_are_read_go_through_a_temporary, on_tw
   BOOST_TEST((elements(y) == want));
 }
 
+BOOST_FIXTURE_TEST_CASE(halves_are_exchanged_in_place, on_two_devices) {
+  auto y = counted<int>(fr::extents<1>{600});
+  y = fr::concatenate(0, y.slice({300, 600}), y.slice({0, 300}));
+  std::vector<int> expected(600);
+  for (int i = 0; i != 600; ++i) expected[static_cast<std::size_t>(i)] = (i + 300) % 600;
+  BOOST_TEST((fr::to_vector(y) == expected));
+}
+
 BOOST_FIXTURE_TEST_CASE(elements_get_the_common_type_first, on_two_devices) {
   fr::device_array<int> large({200}, 16777217);
   const fr::device_array<float> one({200}, 1.f);

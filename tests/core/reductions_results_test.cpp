@@ -1,6 +1,7 @@
 // Where results of reductions go: scalars, arrays, views, expressions, streams, graphs; and what is refused.
 #include <cmath>
 
+#include "counted_runtime.hpp"
 #include "expressions_fixture.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/reduce.hpp"
@@ -50,6 +51,42 @@ BOOST_AUTO_TEST_CASE(the_expression_is_part_of_the_reduction) {
   BOOST_TEST(std::uint64_t(fr::count(a > 3. && a < 7.)) == 3u);
   BOOST_TEST(std::int64_t(fr::sum(fr::index(0) * 0 + fr::lazy_arange<int>(0, 101))) == 5050);
   BOOST_TEST(fr::sum(a * row, fr::axes{0}).text().find("axes{0}") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_assigned_reduction_is_one_submission) {
+  expressions_test::counted_runtime r;
+  const auto alone = [](const expressions_test::submission_counts& c) {
+    return c.reductions == 1 && c.evaluations == 0;
+  };
+  const matrix a = three_by_four();
+  matrix y(a.extents());
+  fr::device_array<double, 1> line({3});
+  fr::stream s(fr::device(0));
+  BOOST_TEST(alone(r.during([&] { y = fr::cumsum(a, 1); })));
+  BOOST_TEST(alone(r.during([&] { fr::assign(y, fr::cumsum(a, 1)); })));
+  BOOST_TEST(alone(r.during([&] { fr::assign(s, y, fr::cumsum(a, 1)); })));
+  const auto sums = fr::sum(a, fr::axes{1});
+  BOOST_TEST(alone(r.during([&] { fr::assign(s, line, sums); })));
+  BOOST_TEST(alone(r.during([&] { fr::device_array<double, 1> made(fr::sum(a, fr::axes{1})); })));
+  BOOST_TEST(alone(r.during([&] { (void)fr::reduce_all(fr::sum(a), fr::max(a)); })));
+  CHECK_ELEMENTS(y, {0, 1, 3, 6, 4, 9, 15, 22, 8, 17, 27, 38});
+  CHECK_ELEMENTS(line, {6, 22, 38});
+}
+
+BOOST_AUTO_TEST_CASE(kernels_of_reductions_are_prepared_and_explained) {
+  const matrix a = three_by_four();
+  BOOST_TEST(!fr::precompile(fr::sum(a)));  // simulated devices compile nothing
+  expressions_test::counted_runtime r;
+  BOOST_TEST(r.during([&] { BOOST_TEST(fr::precompile(fr::sum(a * a, fr::axes{0}))); }).results == 1u);
+  BOOST_TEST(r.during([&] { BOOST_TEST(fr::precompile(fr::sum(a), fr::max(a), fr::norm(a))); }).results == 3u);
+  BOOST_TEST(r.during([&] { BOOST_TEST(fr::precompile(fr::cumsum(a, 0))); }).prepared == 1);
+  BOOST_TEST(r.during([&] { BOOST_TEST(fr::precompile(fr::bincount(fr::cast<int>(a), 5))); }).prepared == 1);
+  const matrix none({0, 4});
+  BOOST_TEST(r.during([&] { BOOST_TEST(fr::precompile(fr::sum(none))); }).prepared == 0);
+  const std::string text = fr::explain(fr::sum(a * a, fr::axes{0}));
+  BOOST_TEST(text.find("in one pass\n  the text of the backend\n") != std::string::npos, text);
+  check_error<fr::invalid_argument>([&] { (void)fr::precompile(fr::sum(a), fr::sum(a, fr::axes{0})); },
+                                    {"reduce different axes"});
 }
 
 BOOST_AUTO_TEST_CASE(scalars_are_operands_without_waiting) {

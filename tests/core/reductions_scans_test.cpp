@@ -1,4 +1,5 @@
 // Scans and histograms: values, edges, weights, types, and what is refused.
+#include <climits>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -32,6 +33,11 @@ BOOST_AUTO_TEST_CASE(running_sums_and_products) {
                  {2, 5, 5, 7});
   CHECK_ELEMENTS((fr::device_array<int, 1>(fr::exclusive_scan(array_of<int>({2, 5, 1, 7}), fr::minimum(), 0, 4))),
                  {4, 2, 2, 1});
+  CHECK_ELEMENTS((fr::device_array<std::int64_t, 1>(fr::exclusive_scan(a, fr::plus(), 0))), {0, 1, 3, 6});
+  CHECK_ELEMENTS((fr::device_array<std::int64_t, 1>(fr::exclusive_scan(a, fr::multiplies(), 0))), {1, 1, 2, 6});
+  CHECK_ELEMENTS((fr::device_array<int, 1>(fr::exclusive_scan(a, fr::minimum(), 0))), {INT_MAX, 1, 1, 1});
+  CHECK_ELEMENTS((fr::device_array<float, 1>(fr::exclusive_scan(fr::cast<float>(a), fr::maximum(), 0))),
+                 {-INFINITY, 1, 2, 3});
   const auto m = counted<int>(fr::extents<2>{2, 3});
   CHECK_ELEMENTS((fr::device_array<std::int64_t, 2>(fr::cumsum(m, 0))), {0, 1, 2, 3, 5, 7});
   CHECK_ELEMENTS((fr::device_array<std::int64_t, 2>(fr::cumsum(m, 1))), {0, 1, 3, 3, 7, 12});

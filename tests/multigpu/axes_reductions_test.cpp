@@ -54,6 +54,9 @@ BOOST_AUTO_TEST_CASE(results_of_many_members_are_joined_in_several_steps) {
     counted = fr::cumsum(fr::cast<int>(u) * 0 + 1, 0);
     const std::vector<std::int64_t> found = fr::to_vector(counted);
     for (std::size_t i = 0; i != found.size(); ++i) BOOST_TEST(found[i] == static_cast<std::int64_t>(i / 3 + 1));
+    counted = fr::exclusive_scan(fr::cast<int>(u) * 0 + 1, fr::plus{}, 0, 10);
+    const std::vector<std::int64_t> before = fr::to_vector(counted);
+    for (std::size_t i = 0; i != before.size(); ++i) BOOST_TEST(before[i] == static_cast<std::int64_t>(i / 3 + 10));
   }
 }
 
@@ -133,7 +136,14 @@ BOOST_AUTO_TEST_CASE(scans) {
   BOOST_TEST((fr::to_vector(u) == std::vector<float>{1, 2, 3, 4, 5, 6, 0}));
   y = fr::shift(u, {-1});  // the scan left the halos out of date
   BOOST_TEST((fr::to_vector(y) == std::vector<float>{0, 1, 2, 3, 4, 5, 6}));
+  u = fr::exclusive_scan(fr::shift(u, {1}), fr::plus{}, 0, 100);  // its own destination
+  BOOST_TEST((fr::to_vector(u) == std::vector<float>{100, 102, 105, 109, 114, 120, 120}));
+  u = fr::exclusive_scan(u, fr::maximum{}, -1);
+  BOOST_TEST((fr::to_vector(u) == std::vector<float>{-INFINITY, 100, 102, 105, 109, 114, 120}));
+  y = fr::shift(u, {1});
+  BOOST_TEST((fr::to_vector(y) == std::vector<float>{100, 102, 105, 109, 114, 120, -INFINITY}));
   none = fr::cumsum(none);
+  none = fr::exclusive_scan(none, fr::plus{}, 0, 1);
   fr::sharded_array<float, 2> m(t, {4, 3}), across(t, {4, 3}, {.axis = 1});
   m = fr::cast<float>(fr::index(0));
   m.name("m"), across.name("across"), y.name("y");
@@ -141,8 +151,49 @@ BOOST_AUTO_TEST_CASE(scans) {
   BOOST_TEST((fr::to_vector(m) == std::vector<float>{-2, -2, -2, -1, -1, -1, 0, 0, 0, 1, 1, 1}));
   using error = fr::invalid_argument;
   check_error<error>([&] { across = fr::cumsum(m, 0); }, {"cumsum(m, 0)", "'across'", "the distribution of", "'m'"});
+  check_error<error>([&] { across = fr::exclusive_scan(m, fr::plus{}, 0); },
+                     {"exclusive_scan(m, 0)", "'across'", "the distribution of", "'m'"});
   check_error<error>([&] { y = fr::cumsum(none); }, {"'y'", "the shape"});
   check_error<error>([&] { m = fr::cumsum(m, 2); }, {"there is no axis 2"});
+}
+
+BOOST_AUTO_TEST_CASE(counts) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));
+  fr::sharded_array<int, 1> u(t, {7}, {.axis = 0, .halo = 1, .periodic = true}), few(t, {2}), none(t, {0});
+  fr::sharded_array<double, 1> y(t, {3});
+  u = fr::cast<int>(fr::index(0) % 3), few = fr::cast<int>(fr::index(0));
+  u.name("u"), few.name("few"), y.name("y");
+  using whole = std::vector<std::uint64_t>;
+  const fr::replicated_array<std::uint64_t, 1> of_u(fr::bincount(u, 3)), of_few(fr::histogram(few, 2, 0, 1)),
+      of_none(fr::bincount(none, 2)), of_next(fr::bincount(fr::shift(u, {1}) + 3 * u, 9));
+  BOOST_TEST((fr::to_vector(of_u) == whole{3, 2, 2}));
+  BOOST_TEST((fr::to_vector(of_few) == whole{1, 1}));
+  BOOST_TEST((fr::to_vector(of_none) == whole{0, 0}));
+  BOOST_TEST((fr::to_vector(of_next) == whole{1, 2, 0, 0, 0, 2, 2, 0, 0}));
+  // Weights of one device, and counts as an operand.
+  const fr::device_array<float, 1> weights(fr::cast<float>(fr::index(0)) + fr::lazy_linspace(0.f, 0.f, 7));
+  y = fr::bincount(u, 3, weights);
+  BOOST_TEST((fr::to_vector(y) == std::vector<double>{9, 5, 7}));
+  y = y + fr::cast<double>(fr::bincount(u, 3));
+  BOOST_TEST((fr::to_vector(y) == std::vector<double>{12, 7, 9}));
+  BOOST_TEST(fr::explain(fr::bincount(u, 3)).find("every member joins the results of all") != std::string::npos);
+  // The arrays may be destroyed before the counts are assigned.
+  const auto late = [&] {
+    fr::sharded_array<int, 1> v(t, {7}), w(t, {7});
+    v = fr::cast<int>(fr::index(0) % 2), w = fr::cast<int>(fr::index(0));
+    return fr::bincount(v, 3, w);
+  }();
+  y = late;
+  BOOST_TEST((fr::to_vector(y) == std::vector<double>{12, 9, 0}));
+  using error = fr::invalid_argument;
+  check_error<error>([&] { (void)fr::bincount(u, 0); }, {"bincount('u', 0)", "at least one bin"});
+  check_error<error>([&] { (void)fr::histogram(u, 3, 1, 1); }, {"histogram('u', 3", "low must be less"});
+  check_error<error>([&] { (void)fr::bincount(u, 3, few); }, {"the weights 'few' of 2", "another shape", "of 7"});
+  check_error<error>([&] { few = fr::cast<int>(fr::bincount(u, 3)); }, {"of 3", "'few' of 2"});
+  fr::sharded_array<int, 1> elsewhere(other, {7});
+  elsewhere.name("elsewhere");
+  check_error<error>([&] { y = fr::bincount(u + 1, 3, elsewhere); }, {"'u + 1' needs", "'elsewhere'", "another team"});
 }
 
 BOOST_AUTO_TEST_CASE(no_elements) {
@@ -165,7 +216,7 @@ BOOST_AUTO_TEST_CASE(no_elements) {
   check_error<error>([&] { fr::replicated_array<float, 1> z(fr::min(none, fr::axes{0})); },
                      {"'min(sharded array, axes{0})' is over no elements", "of nothing is undefined"});
   check_error<error>([&] { y = fr::max(narrow, fr::axes{1}); }, {"is over no elements"});
-  check_error<error>([&] { (void)fr::argmin(none); }, {"is over no elements"});
+  check_error<error>([&] { (void)fr::evaluate(fr::argmin(none)); }, {"is over no elements"});
 }
 
 BOOST_AUTO_TEST_CASE(bad_input) {
@@ -191,7 +242,7 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   check_error<error>([&] { elsewhere = fr::sum(u, fr::axes{0}); }, {"on another team"});
   check_error<error>([&] { (void)(u + fr::sum(u + across, fr::axes{0})); }, {"'across'", "reshard"});
   check_error<error>([&] { across = across + fr::sum(u, fr::axes{1}, fr::keep_dims); }, {"sum(u, axes{1}, keep_dims)"});
-  check_error<error>([&] { (void)fr::sum(2 * fr::sum(u, fr::axes{1})); }, {"reads no sharded array"});
+  check_error<error>([&] { (void)fr::evaluate(fr::sum(2 * fr::sum(u, fr::axes{1}))); }, {"reads no sharded array"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

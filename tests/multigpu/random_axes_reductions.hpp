@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "multigpu/shards.hpp"
@@ -53,6 +54,8 @@ class random_reductions {
     else
       two_axes();
     positions_over_all();
+    totals();
+    counts();
   }
 
  private:
@@ -80,6 +83,18 @@ class random_reductions {
     check_scan([&](const auto& a) { return fr::cumprod(fr::sign(a), axis - static_cast<int>(Rank)); });
     check_scan([&](const auto& a) { return fr::inclusive_scan(a, fr::maximum{}, axis); });
     check_scan([&](const auto& a) { return fr::inclusive_scan(fr::cast<fr::half>(a), fr::minimum{}, axis); });
+    exclusive_scans(axis);
+  }
+  void exclusive_scans(int axis) {
+    const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };
+    check_scan([&](const auto& a) { return fr::exclusive_scan(a, fr::plus{}, axis, 3); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(whole(a), fr::plus{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(fr::sign(a), fr::multiplies{}, axis, -2); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(fr::sign(a), fr::multiplies{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(a, fr::maximum{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(whole(a), fr::minimum{}, axis); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(whole(a), fr::maximum{}, axis, 4); });
+    check_scan([&](const auto& a) { return fr::exclusive_scan(fr::cast<fr::half>(a), fr::minimum{}, axis); });
   }
   void two_axes() {
     if constexpr (Rank > 2)
@@ -148,6 +163,54 @@ class random_reductions {
     const fr::scalar<std::int64_t> least = fr::argmin(one_), most = fr::argmax(one_ * 2);
     BOOST_TEST(fr::argmin(*u_).value() == least.value(), u_->layout().text());
     BOOST_TEST(fr::argmax(*u_ * 2).value() == most.value(), u_->layout().text());
+  }
+
+  template <class F>
+  void check_counts(F f) {
+    const auto r = f(*u_);
+    using T = typename std::remove_cvref_t<decltype(r)>::value_type;
+    const std::vector<T> expected = fr::to_vector(fr::evaluate_to<fr::memory_kind::host>(f(one_)));
+    BOOST_TEST(r.text() == f(one_.name("u")).text());
+    const std::string what = r.text() + " over " + u_->layout().text();
+    fr::replicated_array<T, 1> copies(r);
+    for (std::size_t m = 0; m != team_.local_size(); ++m)
+      check_elements(fr::to_vector(copies.copies()[m]), expected, what);
+    fr::sharded_array<T, 1> y(team_, r.extents());
+    y = r;
+    check_elements(fr::to_vector(y), expected, what + ", distributed");
+  }
+  void counts() {
+    const std::size_t bins = dice_.between(1, 12);
+    const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };
+    const auto weight = [](const auto& a) { return fr::where(a == a, a * 2 + 1, 3); };
+    check_counts([&](const auto& a) { return fr::histogram(a, bins, -8., 9.); });
+    check_counts([&](const auto& a) { return fr::histogram(a / 2, bins, -3., 2., weight(a)); });
+    check_counts([&](const auto& a) { return fr::bincount(whole(a), bins); });
+    check_counts([&](const auto& a) { return fr::bincount(fr::index(0) + whole(a), bins, weight(a) + fr::index(-1)); });
+  }
+  // Several in one pass, compared with single ones over one array.
+  void totals() {
+    const auto whole = [](const auto& a) { return fr::cast<int>(fr::where(a == a, a, 0)); };
+    const auto check_all = [&](const auto&... f) {
+      auto found = fr::reduce_all(f(*u_)...);
+      const std::tuple expected{fr::evaluate(f(one_))...};
+      std::size_t k = 0;
+      const auto check_one = [&](const auto& x, const auto& y) {
+        BOOST_TEST(is_near(x.value(), y.value()),
+                   x.value() << " instead of " << y.value() << ": total " << k << " over " << u_->layout().text());
+        ++k;
+      };
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (check_one(std::get<I>(found), std::get<I>(expected)), ...); }
+      (std::make_index_sequence<sizeof...(f)>());
+    };
+    check_all([](const auto& a) { return fr::sum(a); }, [](const auto& a) { return fr::max(fr::abs(a)); },
+              [](const auto& a) { return fr::argmin(a); }, [](const auto& a) { return fr::mean(a); },
+              [](const auto& a) { return fr::count(a > 0); }, [](const auto& a) { return fr::argmax(a); });
+    check_all([](const auto& a) { return fr::var(a, fr::ddof{1}); },
+              [](const auto& a) { return fr::argmax(fr::abs(a)); }, [](const auto& a) { return fr::any(a > 9); },
+              [](const auto& a) { return fr::min(a); });
+    check_all([&](const auto& a) { return fr::sum(whole(a)); }, [](const auto& a) { return fr::std(a); },
+              [](const auto& a) { return fr::norm(a); }, [&](const auto& a) { return fr::argmin(whole(a) / 4); });
   }
 
   dice& dice_;

@@ -1,13 +1,9 @@
-// Expressions over sharded arrays: results computed by hand, numbers of submissions and exchanges, reductions, errors.
+// Expressions over sharded arrays: results computed by hand, numbers of submissions and exchanges, errors.
 #include <cmath>
-#include <map>
-#include <memory>
-#include <optional>
 
 #include "contract/small_chunks.hpp"
-#include "multigpu/shards.hpp"
+#include "multigpu/counted_devices.hpp"
 #include "support/check_error.hpp"
-#include "support/counting_backend.hpp"
 
 using namespace shards;
 
@@ -23,66 +19,7 @@ void check_cells(const fr::sharded_array<T, Rank, Kind>& a, const std::vector<T>
   BOOST_TEST(fr::to_vector(a) == expected, boost::test_tools::per_element());
 }
 
-// 10 i + j.
-fr::sharded_array<float, 2> numbered(const fr::team& t, const fr::extents<2>& e, const fr::shard_options& o) {
-  fr::sharded_array<float, 2> a(t, e, o, -1.f);
-  a = 10.f * fr::cast<float>(fr::index(0)) + fr::cast<float>(fr::index(1));
-  return a;
-}
-
 using support::check_error;
-
-// Records what is enqueued on each stream.
-class noting_backend final : public support::counting_backend {
- public:
-  enum class what { evaluation, kernel, wait };
-  noting_backend(fr::detail::backend& below, support::call_counts& calls) : counting_backend(below, calls) {}
-  void wait(fr::native_stream s, fr::native_event e) override {
-    given[s.handle].push_back(what::wait);
-    counting_backend::wait(s, e);
-  }
-  void launch(fr::native_stream s, const fr::detail::host_kernel& k) override {
-    given[s.handle].push_back(what::kernel), ++kernels;
-    counting_backend::launch(s, k);
-  }
-  void evaluate(fr::native_stream s, int d, const fr::detail::evaluation& e,
-                std::span<const fr::detail::kernel_use> uses) override {
-    given[s.handle].push_back(what::evaluation), ++evaluations;
-    counting_backend::evaluate(s, d, e, uses);
-  }
-  void reduce(fr::native_stream s, int d, const fr::detail::reduction_evaluation& r,
-              std::span<const fr::detail::kernel_use> uses) override {
-    ++reductions;
-    counting_backend::reduce(s, d, r, uses);
-  }
-  bool prepare_evaluation(int d, const fr::detail::evaluation& e) override {
-    ++prepared;
-    return counting_backend::prepare_evaluation(d, e);
-  }
-  std::map<void*, std::vector<what>> given;
-  int evaluations = 0, kernels = 0, reductions = 0, prepared = 0;
-};
-
-// Simulated devices whose submissions are counted.
-struct counted_devices {
-  explicit counted_devices(const std::string& how) : sim(how) {
-    auto owned = std::make_unique<noting_backend>(sim.get().backend(), calls);
-    notes = owned.get();
-    scope.emplace(std::move(owned));
-  }
-  // Numbers of submissions of a call: programs, then kernels of exchanges.
-  template <class Call>
-  std::pair<int, int> count(Call call) {
-    notes->evaluations = notes->kernels = notes->reductions = 0;
-    notes->given.clear();
-    call();
-    return {notes->evaluations, notes->kernels};
-  }
-  fr::simulation sim;
-  support::call_counts calls;
-  noting_backend* notes = nullptr;
-  std::optional<fr::runtime_scope> scope;
-};
 
 using counts = std::pair<int, int>;
 
@@ -184,7 +121,7 @@ BOOST_AUTO_TEST_CASE(cells_alone_are_no_communication) {
     BOOST_TEST((d.count([&] { y += u; }) == counts(devices, 0)));
     BOOST_TEST((d.count([&] { fr::assign(y, u + 1, z, u - 1); }) == counts(devices, 0)));
     BOOST_TEST((d.count([&] { u = fr::sqrt(u); }) == counts(devices, 0)));
-    (void)d.count([&] { (void)fr::sum(u * y); });
+    (void)d.count([&] { (void)fr::evaluate(fr::sum(u * y)); });
     BOOST_TEST(d.notes->reductions == devices);
     BOOST_TEST(d.notes->kernels == 0);
   }
@@ -215,7 +152,7 @@ BOOST_AUTO_TEST_CASE(halos_are_exchanged_when_needed) {
   (void)u.cells(0, {{-1, 0}});  // cells that mirror nothing
   BOOST_TEST((d.count(both) == counts(3, 0)));
   u = u + 0;
-  (void)d.count([&] { (void)fr::sum(fr::shift(u, {1, 0}) * y); });
+  (void)d.count([&] { (void)fr::evaluate(fr::sum(fr::shift(u, {1, 0}) * y)); });
   BOOST_TEST(d.notes->reductions == 3);
   BOOST_TEST(d.notes->kernels == 3);
   (void)u.shard(1);  // may be written at any time
@@ -302,44 +239,6 @@ BOOST_AUTO_TEST_CASE(graphs_exchange_halos_themselves) {
   check_cells(y, {13, 23, 33, -1});
 }
 
-BOOST_AUTO_TEST_CASE(reductions) {
-  for (const char* how : {"devices=1", "devices=2", "devices=3;peers=none", "devices=4"}) {
-    fr::simulation sim(how);
-    const fr::team t = fr::team::all();
-    auto u = numbered(t, {3, 2}, rows);  // with four members, one has no cells
-    BOOST_TEST(fr::sum(u).value() == 63);
-    BOOST_TEST(fr::prod(u + 1).value() == 1 * 2 * 11 * 12 * 21 * 22);
-    BOOST_TEST(fr::min(u).value() == 0);
-    BOOST_TEST(fr::max(-u).value() == 0);
-    BOOST_TEST(fr::max(fr::shift(u, {1, 0})).value() == 21);
-    BOOST_TEST(fr::min(fr::shift(u, {1, 0})).value() == -1);
-    BOOST_TEST(std::abs(fr::mean(u).value() - 10.5f) < 1e-5f);
-    BOOST_TEST(std::abs(fr::var(u).value() - 401.5f / 6) < 1e-3f);
-    BOOST_TEST(std::abs(fr::std(u, fr::ddof{1}).value() - std::sqrt(401.5f / 5)) < 1e-4f);
-    BOOST_TEST(std::abs(fr::norm(u).value() - std::sqrt(1063.f)) < 1e-4f);
-    BOOST_TEST(fr::dot(u, u).value() == 1063);
-    BOOST_TEST(fr::any(u > 20).value());
-    BOOST_TEST(!fr::any(u > 21).value());
-    BOOST_TEST(fr::all(u >= 0).value());
-    BOOST_TEST(!fr::all(u > 0).value());
-    BOOST_TEST(fr::count(u > 5).value() == 4u);
-    static_assert(std::is_same_v<decltype(fr::count(u > 5)), fr::team_scalar<std::uint64_t>>);
-    static_assert(std::is_same_v<decltype(fr::sum(fr::cast<int>(u))), fr::team_scalar<std::int64_t>>);
-    static_assert(std::is_same_v<decltype(fr::mean(fr::cast<int>(u))), fr::team_scalar<double>>);
-    BOOST_TEST(fr::mean(fr::cast<int>(u)).value() == 10.5);
-    BOOST_TEST(float(fr::min(fr::cast<fr::half>(u - 2)).value()) == -2);
-    BOOST_TEST((fr::sum(fr::make_complex(u, -u)).value() == std::complex<float>(63, -63)));
-    BOOST_TEST(std::isnan(fr::max(fr::sqrt(u - 1)).value()));
-    const float now = fr::sum(u);
-    BOOST_TEST(now == 63);
-
-    fr::sharded_array<float, 2> none(t, {0, 2});
-    BOOST_TEST(fr::sum(none).value() == 0);
-    BOOST_TEST(fr::all(none > 0).value());
-    check_error<fr::invalid_argument>([&] { (void)fr::min(none); }, {"is over no elements", "0 x 2"});
-  }
-}
-
 BOOST_AUTO_TEST_CASE(explanations) {
   counted_devices d("devices=2");
   const fr::team t = fr::team::all();
@@ -393,11 +292,12 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   check_error<error>([&] { fr::assign(y, u, across, u); }, {"'across'", "'y'", "call of its own"});
   check_error<error>([&] { fr::assign(y, u, y, u); }, {"'y'", "assigned twice"});
   check_error<error>([&] { y = u + fr::index(2); }, {"no such axis"});
-  check_error<error>([&] { (void)fr::sum(u + across); }, {"'across'", "reshard"});
-  check_error<error>([&] { (void)fr::sum(fr::replicated_array<float, 1>(t, {4}, 1.f) + 1); }, {"no sharded array"});
+  check_error<error>([&] { (void)fr::evaluate(fr::sum(u + across)); }, {"'across'", "reshard"});
+  check_error<error>([&] { (void)fr::evaluate(fr::sum(fr::replicated_array<float, 1>(t, {4}, 1.f) + 1)); },
+                     {"no sharded array"});
   fr::sharded_array<float, 2> one(t, {1, 4});
   fr::assign(one, 1);
-  check_error<error>([&] { (void)fr::sum(one * fr::host_array<float, 2>({3, 4}, 1.f)); }, {"stretches"});
+  check_error<error>([&] { (void)fr::evaluate(fr::sum(one * fr::host_array<float, 2>({3, 4}, 1.f))); }, {"stretches"});
   check_error<error>([&] { y = one + u; }, {"is distributed otherwise", "reshard"});
   fr::sharded_array<float, 2> moved(std::move(one));
   check_error<error>([&] { y = one + 1; }, {"default-constructed, or moved from"});

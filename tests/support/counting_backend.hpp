@@ -99,6 +99,12 @@ class counting_backend : public ferry::detail::backend {
               std::span<const ferry::detail::kernel_use> uses) override {
     counted().reduce(s, d, r, uses);
   }
+  bool prepare_reduction(int d, const ferry::detail::reduction_evaluation& r) override {
+    return counted().prepare_reduction(d, r);
+  }
+  std::string explain_reduction(int d, const ferry::detail::reduction_evaluation& r) override {
+    return below_.explain_reduction(d, r);
+  }
   std::size_t scratch_bytes(const ferry::detail::reduction_evaluation& r) override { return below_.scratch_bytes(r); }
   void sort(ferry::native_stream s, int d, const ferry::detail::sorting_task& t,
             std::span<const ferry::detail::kernel_use> uses) override {

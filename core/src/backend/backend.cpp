@@ -34,6 +34,10 @@ void* backend::compile_functor(native_stream, int, const kernel_text& kernel) {
 
 bool backend::prepare_evaluation(int, const evaluation&) { return false; }
 
+bool backend::prepare_reduction(int, const reduction_evaluation&) { return false; }
+
+std::string backend::explain_reduction(int, const reduction_evaluation&) { return {}; }
+
 std::size_t backend::scratch_bytes(const reduction_evaluation&) { return 0; }
 
 void backend::reduce(native_stream, int, const reduction_evaluation&, std::span<const kernel_use>) {

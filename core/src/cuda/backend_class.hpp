@@ -104,6 +104,8 @@ class cuda_backend final : public detail::backend {
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
   void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
   std::size_t scratch_bytes(const reduction_evaluation& what) override;
+  bool prepare_reduction(int device, const reduction_evaluation& what) override;
+  std::string explain_reduction(int device, const reduction_evaluation& what) override;
   void sort(native_stream s, int device, const sorting_task& what, std::span<const kernel_use> uses) override;
   void scatter(native_stream s, int device, const scatter_task& what, std::span<const kernel_use> uses) override;
   std::size_t sorting_scratch(int device, const sorting_task& what) override;
@@ -136,6 +138,7 @@ class cuda_backend final : public detail::backend {
   void* finish_needed(int device, const evaluation& e, const generator::kernel_plan& p);
   void interpret(native_stream s, int device, const evaluation& e, const generator::kernel_plan& p);
   void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
+  void* finish_reduction(int device, const generator::reduction_kernel& k);
   void launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,
                         const generator::reduction_kernel& k);
   // parameters: the structure that is the function's only parameter.

@@ -4,6 +4,7 @@
 #include "cuda/jit/interpreter_kernel.hpp"
 #include "generator/function_text.hpp"
 #include "generator/kernel_arguments.hpp"
+#include "generator/kernel_text.hpp"
 #include "generator/recent_kernels.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -101,7 +102,10 @@ bool cuda_backend::prepare_evaluation(int device, const evaluation& e) {
 }
 
 std::string cuda_backend::explain_evaluation(int device, const evaluation& e) {
-  return kernels_->text(device, e, generator::kernel_plan(e));
+  const generator::kernel_plan plan(e);
+  return kernels_->text(device, plan.shape(), generator::kernel_source_for(e, plan),
+                        std::to_string(plan.blocks()) + " blocks of " + std::to_string(generator::kernel_plan::threads),
+                        needs_compiled_kernel(e) ? "not compiled" : "interpreted");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

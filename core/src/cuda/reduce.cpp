@@ -29,20 +29,36 @@ void cuda_backend::launch_reduction(cudaStream_t s, void* function, const reduct
   }
 }
 
+void* cuda_backend::finish_reduction(int device, const generator::reduction_kernel& k) {
+  const std::string shape = k.shape();
+  if (void* const function = kernels_->finish(device, shape, [&] { return k.source(); })) return function;
+  throw not_supported(std::string(reduction_verb) +
+                      ": there is no compiled kernel: " + kernels_->why_not(device, shape));
+}
+
+bool cuda_backend::prepare_reduction(int device, const reduction_evaluation& r) {
+  return finish_reduction(device, generator::reduction_kernel(r)) != nullptr;
+}
+
+std::string cuda_backend::explain_reduction(int device, const reduction_evaluation& r) {
+  const generator::reduction_kernel k(r);
+  std::string launches;
+  for (std::size_t launch = 0; launch != k.launches(); ++launch)
+    launches += (launch ? ", then " : "") + std::to_string(k.blocks(launch));
+  return kernels_->text(device, k.shape(), k.source(),
+                        launches + " blocks of " + std::to_string(generator::reduction_threads), "not compiled");
+}
+
 void cuda_backend::reduce(native_stream s, int device, const reduction_evaluation& r, std::span<const kernel_use>) {
   const generator::reduction_kernel kernel(r);
-  const std::string shape = kernel.shape();
-  void* function = kernels_->find(device, shape);
+  void* function = kernels_->find(device, kernel.shape());
   if (!function) [[unlikely]] {
     if (is_capturing(s))
-      throw not_supported(
-          std::string(reduction_verb) +
-          ": its kernel is not compiled, and captures compile nothing: compute it once before the capture");
-    function = kernels_->finish(device, shape, [&] { return kernel.source(); });
+      throw not_supported(std::string(reduction_verb) +
+                          ": its kernel is not compiled, and captures compile nothing: precompile it before the "
+                          "capture (fr::precompile), or compute it once");
+    function = finish_reduction(device, kernel);
   }
-  if (!function) [[unlikely]]
-    throw not_supported(std::string(reduction_verb) +
-                        ": there is no compiled kernel: " + kernels_->why_not(device, shape));
   const cudaStream_t stream = raw(s);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
     const device_scope current(device, reduction_verb);

@@ -53,7 +53,7 @@ program_operand sliced(const program_operand& o, const program_part& part) {
   return s;
 }
 
-expression_program part_program(const expression_program& p, const program_part& part) {
+expression_program part_program(const expression_program& p, const program_part& part, std::uint8_t* also) {
   expression_program to;
   std::array<std::uint8_t, most_instructions> here;
   for (std::size_t k = 0; k != p.code.size(); ++k) {
@@ -82,6 +82,7 @@ expression_program part_program(const expression_program& p, const program_part&
     here[k] = to.add(i);
   }
   to.root = here[p.root];
+  if (also) *also = here[*also];
   to.shape = p.shape;
   for (std::size_t d = 0; d != p.shape.rank; ++d)
     if (p.shape.extent[d] != 1) to.shape.extent[d] = part.shape.extent[d];

@@ -41,6 +41,10 @@ template <class T>
 struct packet {
   static constexpr unsigned parts = (sizeof(T) + 7) / 8;
   unsigned long long part[parts], flag[parts];
+  __device__ packet() {
+#pragma unroll
+    for (unsigned k = 0; k < parts; ++k) flag[k] = 0;
+  }
   __device__ inline void read(const packet* from) {
 #pragma unroll
     for (unsigned k = 0; k < parts; ++k)
@@ -193,6 +197,7 @@ class scan_writer {
     s_.line("if (lane == ", p_.lanes - 1, ") of_groups[group * ", p_.kept, "u + kept] = all;");
     s_.line("__syncthreads();");
     s_.line(c, " groups_before = tile_", c, ";");
+    if (p_.is_run) s_.line("#pragma unroll 8");
     s_.open(joined("for (unsigned q = 0; q < ", p_.groups, "; ++q)"));
     s_.line("if (q == group) groups_before = tile_", c, ";");
     s_.line("join_", c, "(tile_", c, ", of_groups[q * ", p_.kept, "u + kept]);");

@@ -11,15 +11,15 @@
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
-#include "reductions/bound_reduction.hpp"
+#include "reductions/joint_reduction.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 device device_of(stream_ref s) { return device(s.timeline().device()); }
 
-void need_result_shape(const reduction_assignment& a, const reduction_assignment& first, source_line at) {
-  const reduction_program &r = *a.value, &f = *first.value;
+void need_result_shape(const reduction_assignment& a, source_line at) {
+  const reduction_program& r = *a.value;
   if (const program_shape shape = r.shape(); shape != a.to.shape)
     throw invalid_argument("cannot assign '" + text_of(r) + "' of " + text_of(shape) + " to " +
                            array_text(look_at(a.to)) + in_line(at) + ": the shapes must be equal");
@@ -27,19 +27,6 @@ void need_result_shape(const reduction_assignment& a, const reduction_assignment
     if (a.to.shape.extent[d] > 1 && a.to.stride_bytes[d] == 0)
       throw invalid_argument("cannot assign to " + array_text(look_at(a.to)) + in_line(at) +
                              ": some of its indices name the same element");
-  if (r.program.shape != f.program.shape)
-    throw invalid_argument("fr::reduce_all: '" + text_of(r) + "' reduces elements of " + text_of(r.program.shape) +
-                           ", and '" + text_of(f) + "' of " + text_of(f.program.shape) + in_line(at) +
-                           ": one pass over memory needs equal shapes");
-  if (r.axes != f.axes)
-    throw invalid_argument("fr::reduce_all: '" + text_of(r) + "' and '" + text_of(f) + "'" + in_line(at) +
-                           " reduce different axes: reduce them in calls of their own");
-}
-
-bool is_over_nothing(const reduction_program& r) {
-  for (std::size_t d = 0; d != r.program.shape.rank; ++d)
-    if ((r.axes >> d & 1) && r.program.shape.extent[d] == 0) return true;
-  return false;
 }
 
 // The result for no elements.
@@ -107,7 +94,7 @@ void submit_reductions(stream_ref s, const expression_program& p, std::span<cons
 
 void assign_reductions(const stream_ref* given, std::span<const reduction_assignment> all, source_line at) {
   refuse_inside_submission("a reduction of an expression");
-  for (const reduction_assignment& a : all) need_result_shape(a, all.front(), at);
+  for (const reduction_assignment& a : all) need_result_shape(a, at), need_one_pass(*a.value, *all.front().value, at);
   for (const reduction_assignment& a : all)
     for (const reduction_assignment* b = &a + 1; b != all.data() + all.size(); ++b)
       if (may_overlap(a.to, b->to))
@@ -128,14 +115,11 @@ void assign_reductions(const stream_ref* given, std::span<const reduction_assign
     return;
   }
 
-  expression_program p = first.program;
-  std::vector<bound_result> results;
+  joint_reduction joint(all);
+  const expression_program& p = joint.program;
+  std::vector<bound_result>& results = joint.results;
   std::vector<program_operand> temporaries;
   temporaries.reserve(all.size());  // results refer to them
-  for (const reduction_assignment& a : all) {
-    const std::uint8_t value = a.value == &first ? p.root : p.append(a.value->program);
-    results.push_back({&a.to, value, a.value});
-  }
   for (bound_result& r : results) {
     const bool is_hazard = std::any_of(p.operands.begin(), p.operands.end(),
                                        [&](const program_operand& o) { return may_overlap(*r.to, o); });
@@ -151,19 +135,6 @@ void assign_reductions(const stream_ref* given, std::span<const reduction_assign
     assignment copy{all[k].to, &result};
     assign_programs(&s, {&copy, 1}, at);
   }
-}
-
-std::string explain_reduction(const reduction_program& r) {
-  std::string text =
-      "reduction " + text_of(r) + "\n  result: " + text_of(r.shape()) + " of " + std::string(name_of(r.result)) + "\n";
-  std::size_t read = 0;
-  for (const program_operand& o : r.program.operands) {
-    std::size_t count = 1;
-    for (std::size_t d = 0; d != o.shape.rank; ++d) count *= o.shape.extent[d];
-    read += count * size_of(o.type);
-    text += "  reads " + array_text(look_at(o)) + "\n";
-  }
-  return text + "  moves " + std::to_string(read) + " bytes, in one pass\n";
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -32,6 +32,13 @@ std::string headline_of(const sharded_operand& a, std::size_t member) {
 }
 std::string over_a_team(const team& t) { return " over a team of " + std::to_string(t.size()) + "\n"; }
 
+std::string how_members_join(const axes_reduction& r, std::size_t axis) {
+  if (r.keeps(axis)) return "  each member has its part\n";
+  const bool is_position = r.what == reduction_function::argmin || r.what == reduction_function::argmax;
+  if (r.shape().rank == 0 && !is_position) return "  each member has a part; readers join the parts\n";
+  return "  every member joins the results of all\n";
+}
+
 // Elements like the cells of an array, of another type.
 program_operand like_cells(const sharded_operand& a, const program_part& p, scalar_type type) {
   program_operand o = a.cells(p);
@@ -55,11 +62,9 @@ std::string explain_sharded(const expression_program& p, scalar_type type) {
 std::string explain_axes_reduction(const axes_reduction& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
-  std::string text =
-      "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
-      std::string(name_of(r.over.result)) + "\n" +
-      (r.keeps(a.deal().axis) ? "  each member has its part\n" : "  every member joins the results of all\n") +
-      exchanges_of(r.elements);
+  std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
+                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r, a.deal().axis) +
+                     exchanges_of(r.elements);
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
   return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));

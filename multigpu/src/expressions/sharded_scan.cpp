@@ -20,7 +20,13 @@ reduction_function joined_by(reduction_operation o) {
   }
 }
 
-// The last elements along an axis.
+// The last cells of a part along an axis.
+program_part last_along(const program_part& p, std::size_t axis) {
+  program_part last = p;
+  last.first[axis] += static_cast<std::ptrdiff_t>(p.shape.extent[axis]) - 1;
+  last.shape.extent[axis] = 1;
+  return last;
+}
 program_operand last_along(const program_operand& o, std::size_t axis) {
   program_operand last = o;
   last.data += static_cast<std::ptrdiff_t>(o.shape.extent[axis] - 1) * o.stride_bytes[axis];
@@ -51,7 +57,7 @@ class scan_of_members {
     }
     team_.for_each([&](std::size_t m) { scan_own(m); });
     std::optional<member_parts> totals;
-    if ((r_.over.axes >> deal_.axis & 1) && team_.size() > 1) totals.emplace(gathered_totals());
+    if (is_along_members() && team_.size() > 1) totals.emplace(gathered_totals());
     team_.for_each([&](std::size_t m) {
       if (!has_cells(m)) return;
       if (totals && m > 0)
@@ -64,12 +70,15 @@ class scan_of_members {
 
  private:
   std::size_t first() const { return team_.first_local(); }
+  // True if the scan is along the axis of distribution.
+  bool is_along_members() const { return (r_.over.axes >> deal_.axis & 1) != 0; }
   bool has_cells(std::size_t m) const { return !array_.own(m).is_empty(); }
   const program_operand& scanned(std::size_t m) const { return scanned_[m - first()]; }
 
   void scan_own(std::size_t m) const {
     if (!has_cells(m)) return;
-    const reduction_program here = part_of_reduction(r_.over, array_.own(m));
+    reduction_program here = part_of_reduction(r_.over, array_.own(m));
+    if (is_along_members() && m > 0) here.how.initial = r_.identity;
     const reduction_assignment one{scanned(m), &here};
     const stream_ref s = team_.stream(m);
     assign_reductions(&s, {&one, 1}, {});
@@ -79,7 +88,15 @@ class scan_of_members {
     const stream_ref s = team_.stream(m);
     assign_programs(&s, {&one, 1}, {});
   }
-  // The last results of each member: copies, as members change their own.
+  // What the cells of member m combine to: the last result of the member; if the scan is exclusive, with the last
+  // element.
+  expression_program total_of(std::size_t m) const {
+    expression_program last = array_program(last_along(scanned(m), deal_.axis));
+    if (!r_.over.how.is_exclusive) return last;
+    const expression_program element = part_program(r_.over.program, last_along(array_.own(m), deal_.axis));
+    return joined_values(joined_by(r_.over.how.what), computed_as(r_.over.result), last, element);
+  }
+  // The totals of each member: copies, as members change their own results.
   member_parts gathered_totals() const {
     program_shape shape = deal_.extents;
     shape.extent[deal_.axis] = 1;
@@ -87,8 +104,8 @@ class scan_of_members {
     totals.emplace_back(team_, shape, r_.over.result);
     team_.for_each([&](std::size_t m) {
       if (!has_cells(m)) return;
-      const expression_program last = array_program(last_along(scanned(m), deal_.axis));
-      const assignment one{totals.front().own(m), &last};
+      const expression_program total = total_of(m);
+      const assignment one{totals.front().own(m), &total};
       const stream_ref s = team_.stream(m);
       assign_programs(&s, {&one, 1}, {});
     });

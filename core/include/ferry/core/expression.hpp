@@ -225,6 +225,15 @@ auto evaluate(expression<T, Rank> e) {
 
 namespace detail {
 
+// A reduction has assignments of its own, which write its result in place.
+template <class E>
+inline constexpr bool is_reduction = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_reduction<reduced<T, Rank>> = true;
+template <class Y, class E, std::size_t More>
+concept assignable_pairs = kind_of_operand<Y>
+.is_local_array() && More % 2 == 0 && !(More == 0 && is_reduction<std::remove_cvref_t<E>>);
+
 template <std::size_t... I, class Pairs>
 void assign_pairs(const stream_ref* s, source_line at, std::index_sequence<I...>, Pairs&& pairs) {
   using tuple = std::remove_reference_t<Pairs>;
@@ -248,16 +257,16 @@ void assign_pairs(const stream_ref* s, source_line at, std::index_sequence<I...>
 /// @throws invalid_argument if a shape does not fit, if destinations overlap, and during a submission
 /// @throws use_after_free if an array was freed
 template <class Y, class E, class... More>
-requires(detail::kind_of_operand<Y>.is_local_array() && sizeof...(More) % 2 == 0)  //
-    void assign(Y&& y, E&& e, More&&... more) {
+requires detail::assignable_pairs<Y, E, sizeof...(More)>
+void assign(Y&& y, E&& e, More&&... more) {
   detail::assign_pairs(
       nullptr, {}, std::make_index_sequence<1 + sizeof...(More) / 2>(),
       std::tuple<Y&&, E&&, More&&...>(std::forward<Y>(y), std::forward<E>(e), std::forward<More>(more)...));
 }
 /// As above, on a stream.
 template <class Y, class E, class... More>
-requires(detail::kind_of_operand<Y>.is_local_array() && sizeof...(More) % 2 == 0)  //
-    void assign(located<stream_ref> s, Y&& y, E&& e, More&&... more) {
+requires detail::assignable_pairs<Y, E, sizeof...(More)>
+void assign(located<stream_ref> s, Y&& y, E&& e, More&&... more) {
   detail::assign_pairs(
       &s.value, s.at, std::make_index_sequence<1 + sizeof...(More) / 2>(),
       std::tuple<Y&&, E&&, More&&...>(std::forward<Y>(y), std::forward<E>(e), std::forward<More>(more)...));

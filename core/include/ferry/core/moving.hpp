@@ -276,6 +276,32 @@ requires(detail::viewed_array<A> && (detail::viewed_array<More> && ...)) auto me
   return meshgrid(mesh_order::xy, std::forward<A>(x), std::forward<More>(more)...);
 }
 
+// Compilers quote the lines of deleted functions, so they state the remedy.
+template <detail::unevaluated E, class... More>
+void take(E&&, More&&...) = delete;  // evaluate the expression first: take(evaluate(e), indices, axis)
+template <detail::unevaluated E, class... More>
+void gather(E&&, More&&...) = delete;  // evaluate the expression first: gather(evaluate(e), i, j)
+template <detail::unevaluated E, class... More>
+void take_along_axis(E&&, More&&...) = delete;  // evaluate the expression first: take_along_axis(evaluate(e), i)
+template <detail::unevaluated E, class... More>
+void roll(E&&, More&&...) = delete;  // evaluate the expression first: roll(evaluate(e), shift, axis)
+template <detail::unevaluated E, class... More>
+void repeat(E&&, More&&...) = delete;  // evaluate the expression first: repeat(evaluate(e), times, axis)
+template <detail::unevaluated E>
+void tiled(E&&, std::initializer_list<std::size_t>) = delete;  // evaluate the expression first: evaluate(e)
+template <detail::unevaluated E, class V>
+void pad(E&&, std::initializer_list<pad_width>, V&&) = delete;  // evaluate the expression first: evaluate(e)
+template <class... E>
+requires((... || detail::unevaluated<E>))    //
+    void concatenate(int, E&&...) = delete;  // evaluate the expression first: concatenate(axis, evaluate(e), ...)
+template <class... E>
+requires((... || detail::unevaluated<E>))  //
+    void stack(int, E&&...) = delete;      // evaluate the expression first: stack(axis, evaluate(e), ...)
+template <detail::unevaluated E, class... More>
+void flip(E&&, More&&...) = delete;  // evaluate the expression first: flip(evaluate(e), axis)
+template <detail::unevaluated E, class... More>
+void rot90(E&&, More&&...) = delete;  // evaluate the expression first: rot90(evaluate(e))
+
 /// @}
 
 }  // namespace ferry::inline FERRY_ABI

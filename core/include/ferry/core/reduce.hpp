@@ -76,12 +76,6 @@ class reduced {
 
 namespace detail {
 
-template <class A>
-constexpr void need_one_device() {
-  static_assert(
-      !kind_of_operand<A>.is_spread,
-      "exclusive scans and histograms take elements of one device: copy a sharded array to an array (ferry::copy)");
-}
 template <reduction_function F, class A, class... Options>
 auto reduce_elements(A&& a, const Options&... options) {
   constexpr operand_kind kind = kind_of_operand<A>;
@@ -99,23 +93,11 @@ auto make_scan(std::string_view name, A&& a, int axis, const void* initial = nul
   constexpr scalar_type result = scanned_as<Op>(kind.type);
   static_assert(result != scalar_type::none, "complex numbers have no order: scan real(e), imag(e) or abs(e)");
   if constexpr (kind.is_spread)
-    return lazy(std::forward<A>(a)).template scan<Op>(name, axis);
+    return lazy(std::forward<A>(a)).template scan<Op>(name, axis, initial);
   else
     return reduced<scalar_of<result>, kind.rank>(
         scan_program(name, operation_of_scan<Op>(), program_of(std::forward<A>(a)), result, axis, initial));
 }
-template <class A>
-constexpr void need_real() {
-  need_element_type<A>(), need_one_device<A>();
-  static_assert(!is_complex(kind_of_operand<A>.type), "complex numbers have no order: use real(e), imag(e) or abs(e)");
-}
-template <class A>
-constexpr void need_whole() {
-  need_element_type<A>(), need_one_device<A>();
-  static_assert(is_integer(kind_of_operand<A>.type) || kind_of_operand<A>.type == scalar_type::boolean,
-                "bincount(e, bins) takes integers: convert by ferry::cast<int>(e), or use ferry::histogram");
-}
-
 template <class T>
 scalar<T> room_for(const reduced<T, 0>&, device home) {
   return scalar<T>(home);
@@ -283,25 +265,35 @@ template <class A, class Op, class T>
 requires detail::reducible<A>
 auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   (void)op;
-  detail::need_one_device<A>();
   constexpr detail::scalar_type result = detail::scanned_as<Op>(detail::kind_of_operand<A>.type);
   const auto first = static_cast<detail::scalar_of<result>>(initial);
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);
 }
+/// As above; the first result is the identity of op: 0, 1, and for minimum and maximum infinity, or the extreme integer.
+/// @param a array, view or expression
+/// @param op plus, multiplies, minimum or maximum
+/// @param axis negative axes count from the last
+template <class A, class Op>
+requires detail::reducible<A>
+auto exclusive_scan(A&& a, Op op, int axis) {
+  constexpr detail::scalar_type result = detail::scanned_as<Op>(detail::kind_of_operand<A>.type);
+  return exclusive_scan(std::forward<A>(a), op, axis, detail::identity_of_scan<Op, detail::scalar_of<result>>());
+}
 
 /// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,
 /// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy:
-/// low + i * ((high - low) / bins), in double.
+/// low + i * ((high - low) / bins), in double. Of a sharded array, each member counts its cells, and all members add the
+/// counts of all.
 /// @param a array, view or expression
 /// @param bins number of intervals
 /// @param low low edge of the first interval
 /// @param high high edge of the last interval
 /// @throws invalid_argument unless low < high, both finite, and bins is at least 1
 template <class A>
-requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::size_t bins, double low, double high) {
+requires detail::reducible<A>
+auto histogram(A&& a, std::size_t bins, double low, double high) {
   detail::need_real<A>();
-  return reduced<std::uint64_t, 1>(
-      detail::histogram_program(detail::program_of(std::forward<A>(a)), bins, low, high, nullptr));
+  return detail::count_elements<std::uint64_t>(detail::histogram_of{bins, low, high}, std::forward<A>(a));
 }
 /// As above: the sums of weights, in double.
 /// @param a array, view or expression
@@ -310,25 +302,24 @@ requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::si
 /// @param high high edge of the last interval
 /// @param weights of the shape of a
 template <class A, class W>
-requires(detail::local_operands<A, W>) reduced<double, 1> histogram(A&& a, std::size_t bins, double low, double high,
-                                                                    W&& weights) {
+requires(detail::expression_operands<A, W>)  //
+    auto histogram(A&& a, std::size_t bins, double low, double high, W&& weights) {
   detail::need_real<A>(), detail::need_real<W>();
-  const detail::expression_program w = detail::program_of(weights);
-  return reduced<double, 1>(detail::histogram_program(detail::program_of(std::forward<A>(a)), bins, low, high, &w));
+  return detail::count_elements<double>(detail::histogram_of{bins, low, high}, std::forward<A>(a), weights);
 }
 /// Number of times that each of the integers 0 to bins - 1 occurs. Others are ignored.
 /// @throws invalid_argument if bins is 0
 template <class A>
-requires detail::reducible<A> reduced<std::uint64_t, 1> bincount(A&& a, std::size_t bins) {
+requires detail::reducible<A>
+auto bincount(A&& a, std::size_t bins) {
   detail::need_whole<A>();
-  return reduced<std::uint64_t, 1>(detail::count_program(detail::program_of(std::forward<A>(a)), bins, nullptr));
+  return detail::count_elements<std::uint64_t>(detail::bincount_of{bins}, std::forward<A>(a));
 }
 /// As above: the sums of weights, in double.
 template <class A, class W>
-requires(detail::local_operands<A, W>) reduced<double, 1> bincount(A&& a, std::size_t bins, W&& weights) {
+requires(detail::expression_operands<A, W>) auto bincount(A&& a, std::size_t bins, W&& weights) {
   detail::need_whole<A>(), detail::need_real<W>();
-  const detail::expression_program w = detail::program_of(weights);
-  return reduced<double, 1>(detail::count_program(detail::program_of(std::forward<A>(a)), bins, &w));
+  return detail::count_elements<double>(detail::bincount_of{bins}, std::forward<A>(a), weights);
 }
 
 /// The result as a new array of a kind of memory, on the device of the first array.
@@ -374,10 +365,23 @@ requires(detail::kind_of_operand<Y>.is_local_array())  //
   detail::assign_reduction(&s.value, y, r, s.at);
 }
 
-/// Describes a reduction: its text, the arrays that it reads, and the bytes.
+/// Describes a reduction: its text, the arrays that it reads, the bytes, and how its device computes it.
 template <class T, std::size_t Rank>
 std::string explain(const reduced<T, Rank>& r) {
   return detail::explain_reduction(r.request());
+}
+
+/// Compiles the kernel of a reduction, a scan or a histogram, or that of several which one reduce_all() computes, and
+/// blocks until that is done: for programs that must not compile while they run, and before a capture. As
+/// precompile() of an expression.
+/// @param r reductions, as passed to reduce_all()
+/// @return false if nothing is compiled: on simulated devices, which compile nothing
+/// @throws not_supported if the kernel cannot be compiled (FERRY_JIT=off, no NVRTC): CUDA devices have no other form
+/// @throws invalid_argument if shapes or axes differ
+template <class... T, std::size_t... Rank>
+requires(sizeof...(T) > 0) bool precompile(const reduced<T, Rank>&... r) {
+  const detail::reduction_program* const all[] = {&r.request()...};
+  return detail::precompile_reductions(all);
 }
 
 // Definitions of array members that evaluate.

@@ -86,6 +86,12 @@ requires(detail::moved_array<Y>&& detail::index_operand<I>&& detail::index_opera
   detail::scatter_to(&s.value, "scatter_add", true, y, std::forward<I>(indices), std::forward<V>(values), axis, s.at);
 }
 
+// Compilers quote the lines of deleted functions, so they state the remedy.
+template <detail::unevaluated E, class... More>
+void scatter(E&&, More&&...) = delete;  // values are stored in an array or a view, not in an expression
+template <detail::unevaluated E, class... More>
+void scatter_add(E&&, More&&...) = delete;  // values are added to an array or a view, not to an expression
+
 /// @}
 
 }  // namespace ferry::inline FERRY_ABI

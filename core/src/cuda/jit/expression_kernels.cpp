@@ -26,16 +26,14 @@ std::string expression_kernels::why_not(int device, std::string_view shape) cons
   return k ? k->text() : "it was not requested";
 }
 
-std::string expression_kernels::text(int device, const evaluation& e, const generator::kernel_plan& p) const {
-  const jit::kernel* const k = service_.find(device, p.shape());
-  std::string state = "interpreted: FERRY_JIT=off";
-  if (service_.is_on()) state = k ? k->text() : "not requested yet";
-  if (needs_compiled_kernel(e) && !service_.is_on()) state = "not compiled: FERRY_JIT=off";
-  if (service_.is_on() && k && !k->function())
-    state = (needs_compiled_kernel(e) ? "not compiled: " : "interpreted: ") + state;
-  const jit::kernel_source source = generator::kernel_source_for(e, p);
-  std::string text = "  kernel: " + state + "\n  shape: " + source.shape + "\n  launch: " + std::to_string(p.blocks()) +
-                     " blocks of " + std::to_string(generator::kernel_plan::threads) + " threads, options";
+std::string expression_kernels::text(int device, std::string_view shape, const jit::kernel_source& source,
+                                     std::string_view launch, std::string_view without) const {
+  const jit::kernel* const k = service_.find(device, shape);
+  std::string state = k ? k->text() : "not requested yet";
+  if (!service_.is_on()) state = "FERRY_JIT=off";
+  if (!service_.is_on() || (k && !k->function())) state = std::string(without) + ": " + state;
+  std::string text =
+      "  kernel: " + state + "\n  shape: " + source.shape + "\n  launch: " + std::string(launch) + " threads, options";
   for (const std::string& option : source.options) text += " " + option;
   return text + "\n" + source.text;
 }

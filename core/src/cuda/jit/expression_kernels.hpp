@@ -34,8 +34,10 @@ class expression_kernels {
   // Blocks until the kernel is compiled, or cannot be. Returns its function, or null.
   void* finish(int device, std::string_view shape, const std::function<jit::kernel_source()>& make);
   void* finish(int device, const evaluation& e, const generator::kernel_plan& p);
-  // State and source, for explain().
-  std::string text(int device, const evaluation& e, const generator::kernel_plan& p) const;
+  // State and source, for explain(). launch: such as "7 blocks of 256". without: what happens without the kernel, such
+  // as "interpreted".
+  std::string text(int device, std::string_view shape, const jit::kernel_source& source, std::string_view launch,
+                   std::string_view without) const;
   // Why there is no compiled kernel, for error messages.
   std::string why_not(int device, std::string_view shape) const;
 

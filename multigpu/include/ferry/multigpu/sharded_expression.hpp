@@ -20,7 +20,7 @@
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_reduced.hpp"
 #include "ferry/multigpu/sharded_scanned.hpp"
-#include "ferry/multigpu/team_scalar.hpp"
+#include "ferry/multigpu/sharded_total.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -43,7 +43,7 @@ class sharded_expression {
   /// Used by the functions of expressions. from: the operands, whose programs may have been moved from.
   template <class... X>
   explicit sharded_expression(detail::expression_program&& p, const X&... from) : program_(std::move(p)) {
-    (keep(from), ...);
+    (detail::keep_operands(operands_, from), ...);
   }
   /// Shape of the whole, in elements.
   ferry::extents<Rank> extents() const {
@@ -60,29 +60,22 @@ class sharded_expression {
   detail::expression_program&& program() && { return std::move(program_); }
   /// The operands on several devices. Used by the functions of expressions.
   const std::vector<std::shared_ptr<const detail::team_operand>>& operands() const { return operands_; }
-  /// The reduction of all elements, submitted now, to a team_scalar; or a sharded_reduced, if axes are named or kept.
-  /// Used by sum() and the like.
+  /// The reduction: a sharded_total, or a sharded_reduced if dimensions are left. Used by sum() and the like.
   template <detail::reduction_function F, class... Options>
   auto reduce(const Options&... options) const;
-  /// The inclusive scan along an axis. Used by cumsum() and the like.
+  /// The scan along an axis; exclusive if it begins with a value. Used by cumsum() and the like.
   template <class Op>
-  auto scan(std::string_view name, int axis) const {
-    constexpr detail::scalar_type result = detail::scanned_as<Op>(expression_kind.type);
-    return sharded_scanned<detail::scalar_of<result>, Rank>(
-        {program_, detail::scan_program(name, detail::operation_of_scan<Op>(), program_, result, axis, nullptr)},
-        operands_);
+  auto scan(std::string_view name, int axis, const void* initial) const {
+    constexpr detail::scalar_type type = detail::scanned_as<Op>(expression_kind.type);
+    using result = detail::scalar_of<type>;
+    const auto scan_from = [&](const void* first) {
+      return detail::scan_program(name, detail::operation_of_scan<Op>(), program_, type, axis, first);
+    };
+    const auto identity = detail::identity_of_scan<Op, result>();
+    return sharded_scanned<result, Rank>({program_, scan_from(initial), scan_from(&identity).how.initial}, operands_);
   }
 
  private:
-  template <class X>
-  void keep(const X& x) {
-    if constexpr (requires { x.operands(); })
-      operands_.insert(operands_.end(), x.operands().begin(), x.operands().end());
-    else if constexpr (requires { x.team_operand(); })
-      operands_.push_back(x.team_operand());
-    else if constexpr (std::is_convertible_v<const X&, std::shared_ptr<const detail::team_operand>>)
-      operands_.push_back(x);
-  }
   detail::expression_program program_;
   std::vector<std::shared_ptr<const detail::team_operand>> operands_;
 };
@@ -156,95 +149,24 @@ template <class Y, class E, class... More>
 requires(detail::kind_of_operand<Y>.is_array() && detail::kind_of_operand<Y>.is_spread)  //
     void assign(located<stream_ref>, Y&&, E&&, More&&...) = delete;  // members use their own streams: assign(y, e)
 
-namespace detail {
-
-// The part of a member as an array.
-template <class T>
-array_view<T, 0, memory_kind::host> part_of_scalar(team_scalar<T>& s, std::size_t local) {
-  return {s.parts().owner(), s.parts().unsynchronized_data() + local, {}, {}};
-}
-// Changes the parts: part = f(part).
-template <class T, class F>
-void change_parts(team_scalar<T>& s, F f) {
-  const team& t = s.team();
-  t.for_each([&](std::size_t m) {
-    auto part = part_of_scalar(s, m - t.first_local());
-    assign(t.stream(m), part, f(part));
-  });
-}
-
-template <reduction_function F, reduction_function Joined, class T, std::size_t Rank>
-auto reduce_to_parts(const sharded_expression<T, Rank>& e) {
-  constexpr scalar_type type = reduced_as(F, scalar_type_of<T>());
-  using result = scalar_of<type>;
-  using parts = joined_parts<Joined, result>;
-  const result neutral = parts::neutral();
-  const team& t = team_of(e.program());
-  const reduction_program r = make_reduction<F>(e);
-  team_scalar<result> s(t, neutral, &parts::join, parts::as);
-  std::vector<program_operand> to;
-  for (std::size_t i = 0; i != t.local_size(); ++i) to.push_back(operand_of(part_of_scalar(s, i)));
-  reduce_sharded(t, r, to, &neutral);
-  return s;
-}
-
-template <class Option>
-double freedom_of([[maybe_unused]] const Option& o) {
-  if constexpr (std::is_same_v<Option, ddof>)
-    return o.value;
-  else
-    return 0;
-}
-
-// Every part of a position is the position.
-inline std::int64_t joined_position(const std::int64_t& a, const std::int64_t& b) { return a < b ? b : a; }
-// Reduces to a value that every part has.
-template <class T>
-void reduce_to_each_part(team_scalar<T>& s, const axes_reduction& r) {
-  std::vector<program_operand> to;
-  for (std::size_t i = 0; i != s.team().local_size(); ++i) to.push_back(operand_of(part_of_scalar(s, i)));
-  reduce_along_axes(r, s.team(), to);
-}
-
-}  // namespace detail
-
 /// @cond
 template <class T, std::size_t Rank>
 template <detail::reduction_function F, class... Options>
 auto sharded_expression<T, Rank>::reduce(const Options&... options) const {
-  using function = detail::reduction_function;
-  using detail::change_parts;
   using result = detail::scalar_of<detail::reduced_as(F, detail::scalar_type_of<T>())>;
   constexpr std::size_t kept = detail::reduced_rank<Rank, Options...>();
-  [[maybe_unused]] const double freedom = (0.0 + ... + detail::freedom_of(options));
-  [[maybe_unused]] const auto count = static_cast<double>(size());
-  if constexpr (kept == 0 && (... || detail::is_axes<Options>))
-    (void)detail::make_reduction<F>(*this, options...);  // throws for axes that do not exist
-  if constexpr (kept > 0) {
-    return sharded_reduced<result, kept>(detail::make_axes_reduction<F>(*this, options...), operands_);
-  } else if constexpr (F == function::argmin || F == function::argmax) {
-    team_scalar<result> s(detail::team_of(program_), result(-1), &detail::joined_position, detail::operation::max);
-    detail::reduce_to_each_part(s, detail::make_axes_reduction<F>(*this, options...));
-    return s;
-  } else if constexpr (F == function::mean) {
-    auto s = cast<result>(*this).template reduce<function::sum>();
-    change_parts(s, [&](const auto& part) { return part / count; });
-    return s;
-  } else if constexpr (F == function::var || F == function::std) {
-    const auto distance = cast<result>(*this) - reduce<function::mean>();
-    auto s = detail::reduce_to_parts<function::sum, F>(distance * distance);
-    change_parts(s, [&](const auto& part) {
-      if constexpr (F == function::var)
-        return part / (count - freedom);
-      else
-        return sqrt(part / (count - freedom));
-    });
-    return s;
-  } else {
-    return detail::reduce_to_parts<F, F>(*this);
-  }
+  detail::axes_reduction r = detail::make_axes_reduction<F>(*this, options...);
+  if constexpr (kept > 0)
+    return sharded_reduced<result, kept>(std::move(r), operands_);
+  else
+    return sharded_total<result>(std::move(r), detail::join_of_parts<F, result>(), operands_);
 }
 /// @endcond
+
+// Compilers quote the line of a deleted function, so it states the remedy.
+template <class... R>
+requires(sizeof...(R) > 1 && (... || detail::kind_of_operand<R>.is_spread))  //
+    void reduce_all(const R&...) = delete;  // takes reductions over all cells: assign one along axes in a statement
 
 /// Describes an expression over sharded arrays: its text, the halos that an assignment would exchange now, and what one
 /// member of this process computes, as of an expression over one device.
@@ -255,6 +177,11 @@ std::string explain(const sharded_expression<T, Rank>& e) {
 /// As above for a reduction along axes.
 template <class T, std::size_t Rank>
 std::string explain(const sharded_reduced<T, Rank>& r) {
+  return detail::explain_axes_reduction(r.request());
+}
+/// As above for a reduction over all cells.
+template <class T>
+std::string explain(const sharded_total<T>& r) {
   return detail::explain_axes_reduction(r.request());
 }
 

@@ -18,10 +18,10 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup sharded_arrays
 /// @{
 
-/// What a reduction of elements of sharded arrays computes along axes, when it is assigned. If the axis of distribution
-/// is kept, each member computes its part of the result, without communication. If it is reduced, members join their
-/// results in the order of members: all have the same bits. As an operand of an expression it is computed where the
-/// expression is written.
+/// What a reduction along axes or a histogram of elements of sharded arrays computes, when it is assigned. If the axis
+/// of distribution is kept, each member computes its part of the result, without communication. If it is reduced, and in
+/// histograms, members join their results in the order of members: all have the same bits. As an operand of an
+/// expression it is computed where the expression is written.
 ///
 /// @code
 /// sharded_array<float, 1> y(t, {rows});                        // u is distributed along axis 0
@@ -43,6 +43,13 @@ class sharded_reduced {
   sharded_reduced(detail::axes_reduction r, std::vector<std::shared_ptr<const detail::team_operand>> operands)
       : reduction_(std::move(r)),
         operands_(std::move(operands)) {}
+  /// Used by histogram() and bincount(). elements: what is counted, and the weights; from: what they refer to.
+  template <class... X>
+  sharded_reduced(detail::reduction_program&& counts, detail::expression_program&& elements, const X&... from)
+      : reduction_{detail::reduction_function::sum, detail::scalar_type_of<T>(), std::move(elements),
+                   std::move(counts)} {
+    (detail::keep_operands(operands_, from), ...);
+  }
   /// Shape of the result.
   ferry::extents<Rank> extents() const {
     ferry::extents<Rank> e;

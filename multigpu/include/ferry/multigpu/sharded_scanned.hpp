@@ -16,9 +16,10 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup sharded_arrays
 /// @{
 
-/// What cumsum(), cumprod() or inclusive_scan() of elements of sharded arrays compute when they are assigned to a
-/// sharded array of the same distribution. Along the axis of distribution, each member scans its own cells, then
-/// combines them with the results of the members before it, in their order. Other axes need no communication.
+/// What cumsum(), cumprod(), inclusive_scan() or exclusive_scan() of elements of sharded arrays compute when they are
+/// assigned to a sharded array of the same distribution. Along the axis of distribution, each member scans its own
+/// cells, then combines them with the results of the members before it, in their order. Other axes need no
+/// communication.
 /// @tparam T type of the result's elements
 /// @tparam Rank number of dimensions
 template <class T, std::size_t Rank>

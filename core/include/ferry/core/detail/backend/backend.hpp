@@ -262,6 +262,9 @@ class backend {
   virtual bool prepare_evaluation(int device, const evaluation& what);
   // Runs a reduction, a scan or a count of a program's values; the rest is as in evaluate().
   virtual void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses);
+  // As prepare_evaluation() and explain_evaluation(), for what reduce() runs.
+  virtual bool prepare_reduction(int device, const reduction_evaluation& what);
+  virtual std::string explain_reduction(int device, const reduction_evaluation& what);
   // Bytes of device memory that reduce() needs besides, as reduction_evaluation::scratch. 0 on simulated devices.
   virtual std::size_t scratch_bytes(const reduction_evaluation& what);
   // Sorts, searches or selects; the rest is as in evaluate().

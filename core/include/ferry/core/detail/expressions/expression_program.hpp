@@ -190,8 +190,9 @@ expression_program placeholder_program(const operand_placeholder& what, const pr
 const operand_placeholder& placeholder_of(const program_operand& o);
 // The elements of an operand of the whole shape that belong to a part.
 program_operand sliced(const program_operand& o, const program_part& part);
-// The program of a part: its operands are the part's elements, and its indices those of the whole.
-expression_program part_program(const expression_program& p, const program_part& part);
+// The program of a part: its operands are the part's elements, and its indices those of the whole. also: the number of
+// another value than the root, which becomes its number in the result; or null.
+expression_program part_program(const expression_program& p, const program_part& part, std::uint8_t* also = nullptr);
 
 // Such as "b + 2 * sin(a)", with the names of arrays.
 std::string text_of(const expression_program& p);

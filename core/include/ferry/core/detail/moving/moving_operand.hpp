@@ -33,6 +33,12 @@ template <class A>
 concept moved_array = viewed_array<A> && is_array_operand<A>;
 template <class A>
 concept index_operand = is_index_operand<A>;
+template <class A>
+inline constexpr bool is_unevaluated =
+    kind_of_operand<A>.role == operand_role::elements && !kind_of_operand<A>.is_spread;
+// An expression: it has no memory whose elements could be moved.
+template <class A>
+concept unevaluated = is_unevaluated<A>;
 
 template <class A>
 using element_of_operand = scalar_of<kind_of_operand<A>.type>;

@@ -3,6 +3,8 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "ferry/core/detail/expressions/expression_operand.hpp"
@@ -88,6 +90,63 @@ template <class Op>
 constexpr scalar_type scanned_as(scalar_type t) {
   return reduced_as(
       std::same_as<Op, plus> || std::same_as<Op, multiplies> ? reduction_function::sum : reduction_function::min, t);
+}
+// The value that changes no result of type T.
+template <class Op, class T>
+T identity_of_scan() {
+  (void)operation_of_scan<Op>();
+  if constexpr (std::is_arithmetic_v<T> || is_complex(scalar_type_of<T>()))
+    return Op::template identity<T>();
+  else
+    return T(Op::template identity<float>());  // half and bfloat16 have no order of their own
+}
+
+struct histogram_of {
+  std::size_t bins;
+  double low, high;
+  reduction_program operator()(const expression_program& p, const expression_program* weights) const {
+    return histogram_program(p, bins, low, high, weights);
+  }
+};
+struct bincount_of {
+  std::size_t bins;
+  reduction_program operator()(const expression_program& p, const expression_program* weights) const {
+    return count_program(p, bins, weights);
+  }
+};
+template <class A>
+constexpr void need_real() {
+  need_element_type<A>();
+  static_assert(!is_complex(kind_of_operand<A>.type), "complex numbers have no order: use real(e), imag(e) or abs(e)");
+}
+template <class A>
+constexpr void need_whole() {
+  need_element_type<A>();
+  static_assert(is_integer(kind_of_operand<A>.type) || kind_of_operand<A>.type == scalar_type::boolean,
+                "bincount(e, bins) takes integers: convert by ferry::cast<int>(e), or use ferry::histogram");
+}
+
+// The counts that make(program, weights) describes. weights: none or one.
+template <class T, class Make, class A, class... W>
+auto count_elements(Make make, A&& a, const W&... weights) {
+  expression_program elements = program_of(std::forward<A>(a));
+  if constexpr (sizeof...(W) == 0) {
+    reduction_program counts = make(elements, nullptr);
+    if constexpr (are_spread<A>)
+      return sharded_reduced<T, 1>(std::move(counts), std::move(elements), a);
+    else
+      return reduced<T, 1>(std::move(counts));
+  } else {
+    const expression_program w = (..., program_of(weights));
+    reduction_program counts = make(elements, &w);
+    if constexpr (are_spread<A, W...>) {
+      const std::uint8_t root = elements.root;
+      elements.append(w), elements.root = root;
+      return sharded_reduced<T, 1>(std::move(counts), std::move(elements), a, weights...);
+    } else {
+      return reduced<T, 1>(std::move(counts));
+    }
+  }
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

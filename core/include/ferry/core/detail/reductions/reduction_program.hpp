@@ -95,6 +95,9 @@ device common_home(std::initializer_list<const reduction_program*> all);
 // Such as "sum(a + b, axes{0})".
 std::string text_of(const reduction_program& r);
 std::string explain_reduction(const reduction_program& r);
+// Compiles the kernel that computes all in one pass, and blocks until that is done. Returns false if nothing can be
+// compiled. Throws what assign_reductions() does for reductions that differ in shape or axes.
+bool precompile_reductions(std::span<const reduction_program* const> all);
 
 // A reduction and the memory of its result.
 struct reduction_assignment {

@@ -2,22 +2,28 @@
 #pragma once
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "ferry/core/detail/reductions/reduction_operand.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/reduction_operations.hpp"
+#include "ferry/multigpu/detail/expressions/axes_reduction.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_assignment.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Each member reduces the cells that it owns to its part, on its stream; halos that shifted operands read are exchanged
-// before. parts: of the local members. neutral: the part of a member without cells. Throws invalid_argument if
-// distributions or teams do not fit, and for the least or greatest of no elements.
-void reduce_sharded(const team& t, const reduction_program& r, std::span<const program_operand> parts,
-                    const void* neutral);
+// A reduction over all cells, of which each member has a part.
+struct total_of_team {
+  const axes_reduction* what;
+  std::vector<program_operand> parts;  // of the local members, in memory that their devices reach
+  const void* neutral;                 // the part of a member without cells
+};
+// Each member reduces the cells that it owns to its parts, on its stream: all reductions in one pass, after a pass for
+// the mean of each variance. All parts of a position are the position. Halos that shifted operands read are exchanged
+// before. Throws invalid_argument if distributions or teams do not fit, and for the least or greatest of no elements.
+void reduce_to_parts(const team& t, std::span<const total_of_team> all);
 // The same reduction or scan over the cells of a part.
 reduction_program part_of_reduction(const reduction_program& r, const program_part& part);
 // The team of the program's sharded arrays. Throws invalid_argument if it reads none, or several that do not fit.

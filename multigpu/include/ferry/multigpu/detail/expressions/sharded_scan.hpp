@@ -8,12 +8,14 @@ namespace ferry::inline FERRY_ABI::detail {
 
 struct scan_over_team {
   expression_program elements;  // as the user wrote them
-  reduction_program over;       // an inclusive scan of them
+  reduction_program over;       // a scan of them
+  program_constant identity{};  // what changes no result, of the type in which the scan combines values
 };
 
 // Scans to an array of the same team, shape and distribution. Along another axis than that of distribution, each member
 // scans its own cells. Otherwise each member then combines its cells with the results of the members before it, in
-// their order. Throws invalid_argument if shapes, distributions or teams do not fit.
+// their order. An exclusive scan begins with its initial value in the first member, and with the identity in others.
+// Throws invalid_argument if shapes, distributions or teams do not fit.
 void scan_sharded(const scan_over_team& r, const sharded_operand& to);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,10 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
 #include "ferry/core/detail/support/internal.hpp"
@@ -29,5 +32,16 @@ class team_operand : public operand_placeholder {
   // must have. None if every member has all of it.
   virtual std::optional<cut_axis> cut() const { return {}; }
 };
+
+// Adds what refers to the memory of an operand of an expression, or of the operand itself.
+template <class X>
+void keep_operands(std::vector<std::shared_ptr<const team_operand>>& all, const X& x) {
+  if constexpr (requires { x.operands(); })
+    all.insert(all.end(), x.operands().begin(), x.operands().end());
+  else if constexpr (requires { x.team_operand(); })
+    all.push_back(x.team_operand());
+  else if constexpr (std::is_convertible_v<const X&, std::shared_ptr<const team_operand>>)
+    all.push_back(x);
+}
 
 }  // namespace ferry::inline FERRY_ABI::detail

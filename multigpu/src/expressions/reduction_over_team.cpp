@@ -1,0 +1,197 @@
+#include "expressions/reduction_over_team.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "expressions/joined_parts.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/core/detail/operations/promotion.hpp"
+#include "ferry/core/error.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+using function = reduction_function;
+
+// The axis of the result that is an axis of the elements.
+std::size_t result_axis(const axes_reduction& r, std::size_t axis) {
+  if (r.over.are_kept) return axis;
+  std::size_t at = 0;
+  for (std::size_t d = 0; d != axis; ++d) at += r.keeps(d);
+  return at;
+}
+
+// The reduction of the same elements by another function, along the same axes.
+reduction_program reduced_by(function f, const axes_reduction& r, expression_program elements, scalar_type type,
+                             bool keep = false) {
+  std::vector<int> axes;
+  for (std::size_t d = 0; d != elements.shape.rank; ++d)
+    if (!r.keeps(d)) axes.push_back(-1 - static_cast<int>(d));
+  return reduce_program(f, std::move(elements), type, {axes, false, r.over.are_kept || keep});
+}
+
+}  // namespace
+
+reduction_over_team::reduction_over_team(const axes_reduction& r)
+    : r_(r),
+      team_(team_of(r.elements)),
+      array_(*first_array_of(r.elements)),
+      deal_(array_.deal()) {
+  const bool is_extreme = r.what == function::min || r.what == function::max || is_position();
+  if (is_extreme && is_over_nothing() && !r.shape().is_empty())
+    throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
+                           std::string(r.over.name) + " of nothing is undefined");
+}
+
+cut_axis reduction_over_team::cut() const { return {result_axis(r_, deal_.axis), deal_.extents.extent[deal_.axis]}; }
+bool reduction_over_team::is_position() const { return r_.what == function::argmin || r_.what == function::argmax; }
+bool reduction_over_team::is_computed_from_sums() const {
+  return r_.what == function::mean || r_.what == function::var || r_.what == function::std;
+}
+bool reduction_over_team::is_over_nothing() const {
+  for (std::size_t d = 0; d != deal_.extents.rank; ++d)
+    if (!r_.keeps(d) && deal_.extents.extent[d] == 0) return true;
+  return false;
+}
+double reduction_over_team::count() const {
+  double n = 1;
+  for (std::size_t d = 0; d != deal_.extents.rank; ++d)
+    if (!r_.keeps(d)) n *= static_cast<double>(deal_.extents.extent[d]);
+  return n;
+}
+program_operand reduction_over_team::room_of(std::size_t m) const {
+  program_shape s = r_.shape();
+  if (is_cut()) s.extent[cut().axis] = team_.part_of(m, cut().extent).size();
+  return s.is_empty() ? dense_operand(s, r_.over.result) : new_elements(s, r_.over.result, team_.device(m));
+}
+
+each_member reduction_over_team::room() const {
+  each_member to;
+  for (std::size_t m = first(); m != first() + team_.local_size(); ++m) to.push_back(room_of(m));
+  return to;
+}
+bool reduction_over_team::can_write(const sharded_operand& to) const {
+  if (!is_cut() || reads_memory_of(r_.elements, to)) return false;
+  return to.cells(to.own(first())).type == r_.over.result;
+}
+each_member reduction_over_team::cells_of(const sharded_operand& to) const {
+  each_member cells;
+  for (std::size_t m = first(); m != first() + team_.local_size(); ++m) cells.push_back(to.cells(to.own(m)));
+  return cells;
+}
+void reduction_over_team::run(const each_member& to) const {
+  const expression_program* const elements = &r_.elements;
+  exchange_for(team_, {&elements, 1});
+  if (is_cut() || deal_.extents.extent[deal_.axis] == 0) {
+    team_.for_each([&](std::size_t m) { reduce_cells(array_, m, {&r_.over, 1}, {&to[m - first()], 1}); });
+  } else if (!r_.shape().is_empty()) {
+    join(to);
+  }
+}
+
+std::vector<reduction_program> reduction_over_team::parts() const {
+  const scalar_type result = r_.over.result;
+  switch (r_.what) {
+    case function::mean: return {reduced_by(function::sum, r_, cast_program(r_.elements, result), result)};
+    case function::var:
+    case function::std: return {reduced_by(function::sum, r_, squared_distances(), result)};
+    case function::argmin: return {r_.over, reduced_by(function::min, r_, r_.elements, r_.type)};
+    case function::argmax: return {r_.over, reduced_by(function::max, r_, r_.elements, r_.type)};
+    default: return {r_.over};
+  }
+}
+// Of the elements from their mean.
+expression_program reduction_over_team::squared_distances() const {
+  const scalar_type t = computed_as(r_.over.result);
+  mean_ = reduce_along_axes(
+      {function::mean, r_.type, r_.elements, reduced_by(function::mean, r_, r_.elements, r_.type, true)});
+  program_shape shape = r_.elements.shape;
+  for (std::size_t d = 0; d != shape.rank; ++d)
+    if (!r_.keeps(d)) shape.extent[d] = 1;
+  const expression_program mean = placeholder_program(*mean_, shape, r_.over.result, memory_kind::device);
+  const expression_program distance = apply(operation::subtract, t, r_.elements, mean);
+  return apply(operation::multiply, t, distance, distance);
+}
+
+// Reduces the cells of each member, and joins the results of all members that have cells, in their order.
+void reduction_over_team::join(const each_member& to) const {
+  const std::vector<reduction_program> parts = this->parts();
+  std::vector<member_parts> results;
+  for (const reduction_program& p : parts) results.emplace_back(team_, r_.shape(), p.result);
+  team_.for_each([&](std::size_t m) {
+    if (team_.part_of(m, deal_.extents.extent[deal_.axis]).size() == 0) return;
+    each_member own;
+    for (const member_parts& p : results) own.push_back(p.own(m));
+    reduce_cells(array_, m, parts, own);
+  });
+  member_parts::gather(team_, results);
+  team_.for_each([&](std::size_t m) { join_for(m, to[m - first()], results); });
+}
+
+void reduction_over_team::join_for(std::size_t m, const program_operand& to,
+                                   std::span<const member_parts> parts) const {
+  constexpr std::size_t most_members = 8;
+  const std::size_t along = deal_.extents.extent[deal_.axis];
+  const std::size_t members = std::min(team_.size(), along);  // those with cells
+  const bool has_positions = parts.size() > 1;
+  const scalar_type t = computed_as(integer_promoted(parts.back().type()));
+  std::vector<program_operand> results{to};
+  if (has_positions && members > most_members)
+    results.push_back(new_elements(r_.shape(), parts.back().type(), team_.device(m)));
+  const stream_ref s = team_.stream(m);
+  member_parts::copies copies;             // freed behind the programs that read them
+  std::vector<expression_program> joined;  // the result; of positions, also the values there
+  for (std::size_t member = 0; member != members; ++member) {
+    std::vector<expression_program> next;
+    for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));
+    if (has_positions) {
+      const part own = team_.part_of(member, along);
+      next[0] = position_in_whole(next[0], {deal_.extents, deal_.axis, own.begin, own.size(), r_.over.axes});
+    }
+    if (joined.empty()) {
+      joined = std::move(next);
+    } else if (has_positions) {
+      value_at_position found = first_found(r_.what, t, {joined[1], joined[0]}, {next[1], next[0]});
+      joined[0] = std::move(found.position), joined[1] = std::move(found.value);
+    } else {
+      joined[0] = joined_values(r_.what, t, joined[0], next[0]);
+    }
+    const bool is_last = member + 1 == members;
+    if (!is_last && (member + 1) % most_members != 0) continue;
+    if (is_last) joined[0] = finished(std::move(joined[0]));
+    std::vector<assignment> all;
+    for (std::size_t k = 0; k != results.size(); ++k) all.push_back({results[k], &joined[k]});
+    assign_programs(&s, all, {});
+    for (std::size_t k = 0; k != results.size(); ++k) joined[k] = array_program(results[k]);
+  }
+}
+
+expression_program reduction_over_team::finished(expression_program sum) const {
+  if (!is_computed_from_sums()) return sum;
+  const scalar_type t = computed_as(r_.over.result);
+  double n = count();
+  if (r_.what != function::mean) {
+    n -= r_.over.how.freedom;
+    if (n <= 0) n = std::numeric_limits<double>::quiet_NaN();
+  }
+  expression_program p = apply(operation::divide, t, std::move(sum), constant_program(&n, scalar_type::float64));
+  return r_.what == function::std ? apply(operation::sqrt, t, std::move(p)) : p;
+}
+
+void reduce_cells(const sharded_operand& array, std::size_t member, std::span<const reduction_program> all,
+                  std::span<const program_operand> to) {
+  if (to.front().shape.is_empty()) return;
+  const program_part own = array.own(member);
+  std::vector<reduction_program> here;
+  here.reserve(all.size());
+  std::vector<reduction_assignment> pairs;
+  for (std::size_t k = 0; k != all.size(); ++k) {
+    here.push_back(part_of_reduction(all[k], own));
+    pairs.push_back({to[k], &here.back()});
+  }
+  const stream_ref s = array.team().stream(member);
+  assign_reductions(&s, pairs, {});
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

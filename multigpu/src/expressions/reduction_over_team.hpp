@@ -1,0 +1,67 @@
+// A reduction of expressions over sharded arrays: what each member computes of its cells, and how results are joined.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "expressions/member_parts.hpp"
+#include "ferry/multigpu/detail/expressions/axes_reduction.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+using each_member = std::vector<program_operand>;  // one for each local member
+
+class reduction_over_team {
+ public:
+  // Refers to r. Throws invalid_argument if distributions or teams do not fit, and for the least or greatest of no
+  // elements.
+  explicit reduction_over_team(const axes_reduction& r);
+  const axes_reduction& request() const { return r_; }
+  const team& members() const { return team_; }
+  const sharded_operand& array() const { return array_; }
+  // True if each member has a part of the result.
+  bool is_cut() const { return r_.keeps(deal_.axis); }
+  cut_axis cut() const;
+  // True for argmin and argmax.
+  bool is_position() const;
+  // True for mean, var and std: see finished().
+  bool is_computed_from_sums() const;
+
+  // New memory for the result of each local member.
+  each_member room() const;
+  // True if each member can write its part to its cells of an array that fits, as no operand reads them.
+  bool can_write(const sharded_operand& to) const;
+  each_member cells_of(const sharded_operand& to) const;
+  // Submits the reduction to memory of each local member.
+  void run(const each_member& to) const;
+
+  // What each member computes of its own cells, before the results are joined: one, or a position and the value there.
+  // For var and std, computes the mean first.
+  std::vector<reduction_program> parts() const;
+  // Joins the results of all members in memory of member m. parts: those of parts().
+  void join_for(std::size_t m, const program_operand& to, std::span<const member_parts> parts) const;
+  // What is computed from the sum of all members; for a total, from each member's sum.
+  expression_program finished(expression_program sum) const;
+
+ private:
+  std::size_t first() const { return team_.first_local(); }
+  bool is_over_nothing() const;
+  double count() const;
+  program_operand room_of(std::size_t m) const;
+  expression_program squared_distances() const;
+  void join(const each_member& to) const;
+
+  const axes_reduction& r_;
+  const team& team_;
+  const sharded_operand& array_;
+  const shard_deal deal_;
+  mutable std::shared_ptr<const team_operand> mean_;
+};
+
+// Reduces the cells that a member owns, in one pass. to: the memory of each reduction.
+void reduce_cells(const sharded_operand& array, std::size_t member, std::span<const reduction_program> all,
+                  std::span<const program_operand> to);
+
+}  // namespace ferry::inline FERRY_ABI::detail
