@@ -19,7 +19,7 @@ namespace {
 
 std::size_t without(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
 
-std::size_t sum_of(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+std::size_t saturated_sum(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
     r.kept = w->retained_bytes(kind, d);
     r.kept_block = w->block_for(kind, d, bytes);
   }
-  r.cost = from.cost_of(sum_of(bytes, r.zones));
+  r.cost = from.cost_of(saturated_sum(bytes, r.zones));
 
   struct trim {
     memory_source* of;
@@ -65,7 +65,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   } else {  // the system's RAM; for unified memory, also the free bytes of the device
     r.from_driver = without(system_memory_bytes(), accounting.pools().bytes_in_system());
     if (kind == memory_kind::unified)
-      r.from_driver = sum_of(
+      r.from_driver = saturated_sum(
           r.from_driver, without(m.properties(d).memory_bytes, accounting.limits().used_bytes({scope_.on, {}, {}})));
   }
   const memory_label tag = scope_.tag.empty() ? this_thread_state.tag : intern_tag(scope_.tag);
@@ -80,16 +80,16 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
     std::size_t given_back = 0;
     for (const trim& t : trims)
       if (rule.scope.covers(t.of->kind(), t.of->device())) given_back += t.bytes.limits;
-    r.by_limits = std::min(r.by_limits, without(sum_of(rule.hard, given_back), used));
+    r.by_limits = std::min(r.by_limits, without(saturated_sum(rule.hard, given_back), used));
   }
   return r;
 }
 
 std::size_t memory_budget::available_bytes() const {
   const room r = look(1);
-  const std::size_t fresh = std::min(sum_of(r.from_driver, r.trimmable), r.by_limits);
-  const std::size_t of_pools = without(std::min(sum_of(fresh, r.pieces), r.cost.most_bytes), r.zones);
-  return std::min(sum_of(of_pools, r.kept), without(r.by_tags, r.zones));
+  const std::size_t fresh = std::min(saturated_sum(r.from_driver, r.trimmable), r.by_limits);
+  const std::size_t of_pools = without(std::min(saturated_sum(fresh, r.pieces), r.cost.most_bytes), r.zones);
+  return std::min(saturated_sum(of_pools, r.kept), without(r.by_tags, r.zones));
 }
 
 // Returns true without changing anything if the bytes fit. Otherwise first releases what the allocation itself would
@@ -104,7 +104,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
     if (r.kept_block > 0 && r.kept_block <= r.by_tags) return true;
     if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
     return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
-                                r.cost.backend_bytes <= sum_of(r.from_driver, r.trimmable));
+                                r.cost.backend_bytes <= saturated_sum(r.from_driver, r.trimmable));
   };
   if (fits()) return true;
   if (this_thread_state.submitting || this_thread_state.capture) return false;
