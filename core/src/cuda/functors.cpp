@@ -10,8 +10,8 @@ void* cuda_backend::compile_functor(native_stream s, int device, const kernel_te
   if (void* const known = kernels_->find(device, source.text)) return known;
   if (is_capturing(s))
     throw not_supported("loop with " + kernel.name +
-                        ": its kernel is not compiled, and captures compile nothing: precompile it before the capture "
-                        "(fr::precompile), or run the loop once");
+                        ": its kernel is not compiled, and captures compile nothing: run the loop once before the "
+                        "capture");
   if (void* const function = kernels_->finish(device, source.text, [&] { return source; })) return function;
   throw not_supported("loop with " + kernel.name +
                       ": its kernel cannot be compiled: " + kernels_->why_not(device, source.text));

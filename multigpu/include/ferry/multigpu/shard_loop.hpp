@@ -3,6 +3,7 @@
 #pragma once
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
+#include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
 #include "ferry/multigpu/detail/loops/shard_space.hpp"
 #include "ferry/multigpu/detail/loops/watched_shards.hpp"
 #include "ferry/multigpu/replicated_array.hpp"

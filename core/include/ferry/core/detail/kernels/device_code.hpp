@@ -5,5 +5,6 @@
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/half.hpp"
 #include "ferry/core/mdspan.hpp"
+#include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/soa_span.hpp"
 #include "ferry/core/tile.hpp"

@@ -8,7 +8,6 @@
 
 #include "ferry/core/detail/kernels/block_reduction.hpp"
 #include "ferry/core/detail/kernels/spaces.hpp"
-#include "ferry/core/reduction_operations.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {

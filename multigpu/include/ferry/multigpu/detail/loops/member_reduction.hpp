@@ -1,5 +1,7 @@
 // The part of a reduction that one member of a team computes: several kernels, one result.
 #pragma once
+#include <optional>
+
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/loops/shard_reduce_kernels.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
@@ -8,7 +10,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
 
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
 inline constexpr unsigned finishing_blocks = 64;
 
 struct reduction_size {
@@ -44,7 +46,7 @@ class member_reduction {
 
   template <class Space>
   void expect([[maybe_unused]] const Space& space) {
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
     if (!simulated_ && !is_empty(space))
       expected_ += reduction_size_of(space, stream_.where().properties().multiprocessors).blocks;
 #endif
@@ -52,6 +54,7 @@ class member_reduction {
 
   template <class Space, class F, class... A>
   void run(const Space& space, const F& f, const A&... a) {
+    need_kernel_of<F>();
     if (is_empty(space)) return;
     access_list<4 * sizeof...(A) + 2> uses;
     (add_shard_use(uses, a), ...);
@@ -69,7 +72,7 @@ class member_reduction {
 
   void finish() {
     if (done_ == 0) return fill(stream_, slot_, Op::template identity<T>(), source_line{});
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
     if (simulated_) return;
     access_list<2> uses;
     uses.add(memory_.owner(), memory_.bytes(), true);
@@ -77,10 +80,18 @@ class member_reduction {
     const auto blocks =
         static_cast<unsigned>(at_most(ceil_div(done_, std::size_t{4} * reduce_threads), finishing_blocks));
     submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
+      const launch_place where{runtime::current(), n, stream_.timeline().device(), "the end of a reduction"};
+      const T identity = Op::template identity<T>();
+      const T* const parts = partial();
+      T *const of_block = partial() + expected_, *const to = slot_.unsynchronized_data();
+#if defined(__CUDACC__)
       static compiled_kernel handles;
-      launch_compiled({runtime::current(), n, stream_.timeline().device(), "the end of a reduction"}, handles,
-                      finish_reduction<T, Op>, blocks, reduce_threads, partial(), static_cast<unsigned>(done_), op_,
-                      Op::template identity<T>(), partial() + expected_, counter(), slot_.unsynchronized_data());
+      launch_compiled(where, handles, finish_reduction<T, Op>, blocks, reduce_threads, parts,
+                      static_cast<unsigned>(done_), op_, identity, of_block, counter(), to);
+#else
+      launch_text(where, *last_, blocks, reduce_threads, parts, static_cast<unsigned>(done_), op_, identity, of_block,
+                  counter(), to);
+#endif
     });
 #endif
   }
@@ -89,7 +100,7 @@ class member_reduction {
   template <class Give, class Space, class F, class... A>
   void run_once(Give& enqueue, const Space& space, const F& f, const A&... a) {
     const T identity = Op::template identity<T>();
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
     if (!simulated_) return launch(enqueue, space, f, identity, a...);
 #endif
     const bool is_first = std::exchange(done_, done_ + 1) == 0;
@@ -102,7 +113,7 @@ class member_reduction {
         enqueue, body, make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}), a...);
   }
 
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
   static constexpr std::size_t counter_bytes = 64;  // before the results
   unsigned* counter() { return reinterpret_cast<unsigned*>(memory_.unsynchronized_data()); }
   T* partial() { return reinterpret_cast<T*>(memory_.unsynchronized_data() + counter_bytes); }
@@ -118,19 +129,32 @@ class member_reduction {
     with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_size blocks(static_cast<unsigned>(size.blocks)),
+              threads(size.layout.bx, reduce_threads / size.layout.bx);
+#if !defined(__CUDACC__)
+          const text_kernel kernel = text_kernel_on<reducing_part, F, Space, block_layout, F, Op, T, T*, unsigned*,
+                                                    std::decay_t<decltype(p)>...>(stream_);
+          last_.emplace(text_kernel_on<reducing_parts, F, const T*, unsigned, Op, T, T*, unsigned*, T*>(stream_));
+#endif
           enqueue([&](native_stream n) {
+            const launch_place where{m, n, stream_.timeline().device(), type_name<F>()};
+            T* const parts = partial() + done_;
+#if defined(__CUDACC__)
             static compiled_kernel handles;
-            launch_compiled({m, n, stream_.timeline().device(), type_name<F>()}, handles,
-                            reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,
-                            static_cast<unsigned>(size.blocks),
-                            grid_size(size.layout.bx, reduce_threads / size.layout.bx), space, size.layout, f, op_,
-                            identity, partial() + done_, counter(), p...);
+            launch_compiled(where, handles, reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>, blocks,
+                            threads, space, size.layout, f, op_, identity, parts, counter(), p...);
+#else
+            launch_text(where, kernel, blocks, threads, space, size.layout, f, op_, identity, parts, counter(), p...);
+#endif
           });
         },
         a...);
     done_ += size.blocks;
   }
   device_array<std::byte> memory_;
+#if !defined(__CUDACC__)
+  std::optional<text_kernel> last_;  // combines the results of blocks
+#endif
 #endif
   stream_ref stream_;
   Op op_;

@@ -1,0 +1,46 @@
+// How kernels of functors with a text name what loops over shards pass to them.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "ferry/core/detail/kernels/kernel_types.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/multigpu/detail/loops/part_spaces.hpp"
+#include "ferry/multigpu/shard_span.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// The headers of multigpu that these kernels include, as texts. CMake generates their source.
+std::span<const device_header> shard_device_headers();
+
+template <class T>
+inline constexpr const char* shard_type_text = nullptr;
+template <>
+inline constexpr const char* shard_type_text<part_space_1d> = "ferry::detail::part_space_1d";
+template <>
+inline constexpr const char* shard_type_text<part_space_2d> = "ferry::detail::part_space_2d";
+template <>
+inline constexpr const char* shard_type_text<part_space_3d> = "ferry::detail::part_space_3d";
+template <>
+inline constexpr const char* shard_type_text<part_space_of_tiles> = "ferry::detail::part_space_of_tiles";
+
+template <class T>
+requires(shard_type_text<T> != nullptr) struct kernel_type<T> {
+  static std::string name(kernel_writer& w) {
+    w.add_headers(shard_device_headers());
+    return shard_type_text<T>;
+  }
+};
+template <class T, std::size_t Rank>
+struct kernel_type<shard_span<T, Rank>> {
+  static std::string name(kernel_writer& w) {
+    w.add_headers(shard_device_headers());
+    return "ferry::shard_span<" + kernel_type_name<T>(w) + ", " + std::to_string(Rank) + ">";
+  }
+};
+
+inline constexpr device_function reducing_part{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_part"};
+inline constexpr device_function reducing_parts{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_parts"};
+
+}  // namespace ferry::inline FERRY_ABI::detail

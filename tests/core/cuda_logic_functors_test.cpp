@@ -1,0 +1,85 @@
+// Kernels of functors with a text compile by NVRTC, and its errors name the lines of the program. Needs no device.
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "cuda/jit/nvrtc_compiler.hpp"
+#include "ferry/core/detail/kernels/kernel_types.hpp"
+#include "ferry/core/soa_span.hpp"
+#include "generator/functor_source.hpp"
+
+namespace cuda_logic_functors {
+namespace {
+
+namespace fr = ferry;
+using namespace ferry::detail;
+
+FERRY_FUNCTOR(move, {
+  float by;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::soa_span<float, const float> p) const {
+    FERRY_ASSERT(i < p.size(), "a particle that exists");
+    p.get<0>(i) += by * p.get<1>(i);
+  }
+});
+FERRY_FUNCTOR(halves, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const fr::half* x, fr::mdspan<fr::bfloat16, 1> y) const {
+    y(i) = fr::bfloat16(2 * static_cast<float>(x[i]));
+}  // namespace
+}  // namespace cuda_logic_functors
+);
+FERRY_FUNCTOR(largest, {
+  FERRY_HOST_DEVICE float operator()(std::size_t i, std::size_t j, std::size_t k, fr::mdspan<const float, 3> u) const {
+    return std::fabs(u(i, j, k)) + std::numeric_limits<float>::min();
+}
+});
+// NVRTC does not know this function.
+[[maybe_unused]] int of_the_program(int) { return 0; }
+const unsigned line_of_wrong = __LINE__ + 1;
+FERRY_FUNCTOR(wrong, { FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = of_the_program(1);
+}
+});
+
+// The machine code, or the text of the error. Without NVRTC the error ends the test: machines that build for CUDA have
+// it.
+std::string compiled(const kernel_text& k) {
+  try {
+    return cuda::nvrtc_compiler().compile(generator::functor_source(k), {9, 0});
+  } catch (const jit::compile_error& e) {
+    return e.what();
+  }
+}
+bool compiles(const kernel_text& k) { return compiled(k).find("does not compile") == std::string::npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cuda_logic_functors)
+
+BOOST_AUTO_TEST_CASE(types_of_parameters) {
+  using particles = fr::soa_span<float, const float>;
+  BOOST_TEST(compiles(kernel_text_of<move, space_1d, unsigned, move, particles>(over_line)),
+             (compiled(kernel_text_of<move, space_1d, unsigned, move, particles>(over_line))));
+  BOOST_TEST(compiles(
+      kernel_text_of<halves, space_1d, unsigned, halves, const fr::half*, unit_strided<fr::mdspan<fr::bfloat16, 1>>>(
+          over_line)));
+  using cube = fr::mdspan<const float, 3>;
+  BOOST_TEST(compiles(kernel_text_of<largest, space_3d, largest, fr::maximum, float, float*, cube>(reducing_space)));
+  BOOST_TEST(compiles(kernel_text_of<largest, const float*, unsigned, fr::maximum, float, float*>(reducing_values)));
+}
+
+BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {
+  const std::string text = compiled(kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line));
+  BOOST_TEST(
+      text.find("cuda_logic_functors_test.cpp(" + std::to_string(line_of_wrong) + "): error") != std::string::npos,
+      text);
+  BOOST_TEST(text.find("of_the_program") != std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(equal_functors_of_two_places_have_kernels_of_their_own) {
+  const kernel_text a = kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line);
+  const kernel_text b = kernel_text_of<wrong, space_1d, unsigned, wrong, unsigned*>(over_line);
+  BOOST_TEST(generator::functor_source(a).text != generator::functor_source(b).text);
+  BOOST_TEST(generator::functor_source(a).text.find("cuda_logic_functors_test.cpp") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace cuda_logic_functors
