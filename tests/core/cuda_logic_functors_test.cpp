@@ -1,5 +1,9 @@
 // Kernels of functors with a text compile by NVRTC, and its errors name the lines of the program. Needs no device.
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "cuda/jit/nvrtc_compiler.hpp"
@@ -29,6 +33,16 @@ FERRY_FUNCTOR(halves, {
 FERRY_FUNCTOR(largest, {
   FERRY_HOST_DEVICE float operator()(std::size_t i, std::size_t j, std::size_t k, fr::mdspan<const float, 3> u) const {
     return std::fabs(u(i, j, k)) + std::numeric_limits<float>::min();
+}
+});
+FERRY_FUNCTOR(of_the_standard_library, {
+  template <class T>
+  FERRY_HOST_DEVICE static T limited(T x) {
+    return std::clamp(x, T(-1), std::min(T(1), std::max(T(0), std::numeric_limits<T>::max())));
+}
+FERRY_HOST_DEVICE void operator()(std::size_t i, std::array<double, 2> c, double* y) const {
+  const auto line = [&](double x) { return c[0] + c[1] * x; };
+  y[i] = limited(line(std::sin(y[i])));
 }
 });
 // NVRTC does not know this function.
@@ -63,6 +77,13 @@ BOOST_AUTO_TEST_CASE(types_of_parameters) {
   using cube = fr::mdspan<const float, 3>;
   BOOST_TEST(compiles(kernel_text_of<largest, space_3d, largest, fr::maximum, float, float*, cube>(reducing_space)));
   BOOST_TEST(compiles(kernel_text_of<largest, const float*, unsigned, fr::maximum, float, float*>(reducing_values)));
+}
+
+BOOST_AUTO_TEST_CASE(the_language_and_the_standard_library) {
+  using f = of_the_standard_library;
+  const std::string text =
+      compiled(kernel_text_of<f, space_1d, unsigned, f, std::array<double, 2>, double*>(over_line));
+  BOOST_TEST(text.find("does not compile") == std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {

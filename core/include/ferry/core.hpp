@@ -15,6 +15,7 @@
 #include "ferry/core/fast_math.hpp"
 #include "ferry/core/fill.hpp"
 #include "ferry/core/function.hpp"
+#include "ferry/core/functor.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/half.hpp"
 #include "ferry/core/host.hpp"

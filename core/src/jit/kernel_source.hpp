@@ -15,12 +15,12 @@ struct architecture {
 };
 
 struct kernel_source {
-  std::string text;                       // CUDA C++ with one extern "C" __global__ function
-  std::string entry;                      // the name of that function
-  std::string shape = {};                 // short description for the log of shapes
-  std::vector<std::string> options = {};  // of the compiler, without the architecture
+  std::string text;                         // CUDA C++ with one extern "C" __global__ function
+  std::string entry;                        // the name of that function
+  std::string shape = {};                   // short description for the log of shapes
+  std::vector<std::string> options = {};    // of the compiler, without the architecture
   std::vector<device_header> headers = {};  // for #include directives of the text, which contains a hash of them
-  bool has_substitute = true;  // the program goes on without this kernel: if it fails, stderr reports it
+  bool has_substitute = true;               // the program goes on without this kernel: if it fails, stderr reports it
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit
