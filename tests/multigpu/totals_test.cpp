@@ -3,6 +3,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "contract/small_chunks.hpp"
 #include "ferry/core/compare.hpp"
 #include "multigpu/counted_devices.hpp"
 #include "support/check_error.hpp"
@@ -60,6 +61,7 @@ BOOST_AUTO_TEST_CASE(reductions) {
 
 // One pass of each member for all; one more for the mean of a variance. Positions are joined by each member.
 BOOST_AUTO_TEST_CASE(several_in_one_pass) {
+  const contract::variable on("FERRY_PEER", "on");  // copies that are staged are other submissions
   counted_devices d("devices=3");
   const fr::team t = fr::team::all();
   auto u = numbered(t, {7, 2}, rows);
