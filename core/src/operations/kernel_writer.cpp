@@ -73,6 +73,8 @@ kernel_text kernel_writer::text() const {
     t += "#line " + std::to_string(f->line) + " " + quoted(f->file) + "\nstruct " + f->name + " " + f->body + ";\n}\n";
   }
   t += "#line 1 \"ferry_kernel.cu\"\n";
+  t += R"(namespace ferry::inline FERRY_ABI::detail {
+)";
   std::string declared, passed;
   for (std::size_t i = 0; i != parameters_.size(); ++i) {
     const parameter& p = parameters_[i];
@@ -85,7 +87,7 @@ kernel_text kernel_writer::text() const {
     k.shape += (i == 0 ? ": " : ", ") + p.type;
   }
   t += "extern \"C\" __global__ void __launch_bounds__(256) " + std::string(kernel_text::entry) + "(" + declared +
-       ") {\n  ferry::detail::" + called_.name + "(" + passed + ");\n}\n";
+       ") {\n  " + called_.name + "(" + passed + ");\n}\n}\n";
   return k;
 }
 

@@ -20,7 +20,7 @@ class soa_span;
 
 namespace detail {
 
-// Specializations have a static function name(kernel_writer&).
+// Specializations have a static function name(kernel_writer&): the type as ferry::detail names it.
 template <class T>
 struct kernel_type {};
 template <class T>
@@ -94,15 +94,15 @@ inline constexpr const char* kernel_type_text<minimum_number> = "ferry::minimum_
 template <>
 inline constexpr const char* kernel_type_text<maximum_number> = "ferry::maximum_number";
 template <>
-inline constexpr const char* kernel_type_text<space_1d> = "ferry::detail::space_1d";
+inline constexpr const char* kernel_type_text<space_1d> = "space_1d";
 template <>
-inline constexpr const char* kernel_type_text<space_2d> = "ferry::detail::space_2d";
+inline constexpr const char* kernel_type_text<space_2d> = "space_2d";
 template <>
-inline constexpr const char* kernel_type_text<space_3d> = "ferry::detail::space_3d";
+inline constexpr const char* kernel_type_text<space_3d> = "space_3d";
 template <>
-inline constexpr const char* kernel_type_text<space_of_tiles> = "ferry::detail::space_of_tiles";
+inline constexpr const char* kernel_type_text<space_of_tiles> = "space_of_tiles";
 template <>
-inline constexpr const char* kernel_type_text<block_layout> = "ferry::detail::block_layout";
+inline constexpr const char* kernel_type_text<block_layout> = "block_layout";
 
 template <class T>
 requires(kernel_type_text<T> != nullptr) struct kernel_type<T> {
@@ -143,7 +143,7 @@ struct kernel_type<soa_span<First, M...>> {
 };
 template <class P>
 struct kernel_type<unit_strided<P>> {
-  static std::string name(kernel_writer& w) { return "ferry::detail::unit_strided<" + kernel_type_name<P>(w) + ">"; }
+  static std::string name(kernel_writer& w) { return "unit_strided<" + kernel_type_name<P>(w) + ">"; }
 };
 
 // The kernel that calls `called` with parameters of these types, for the functor F.

@@ -17,13 +17,13 @@ std::span<const device_header> shard_device_headers();
 template <class T>
 inline constexpr const char* shard_type_text = nullptr;
 template <>
-inline constexpr const char* shard_type_text<part_space_1d> = "ferry::detail::part_space_1d";
+inline constexpr const char* shard_type_text<part_space_1d> = "part_space_1d";
 template <>
-inline constexpr const char* shard_type_text<part_space_2d> = "ferry::detail::part_space_2d";
+inline constexpr const char* shard_type_text<part_space_2d> = "part_space_2d";
 template <>
-inline constexpr const char* shard_type_text<part_space_3d> = "ferry::detail::part_space_3d";
+inline constexpr const char* shard_type_text<part_space_3d> = "part_space_3d";
 template <>
-inline constexpr const char* shard_type_text<part_space_of_tiles> = "ferry::detail::part_space_of_tiles";
+inline constexpr const char* shard_type_text<part_space_of_tiles> = "part_space_of_tiles";
 
 template <class T>
 requires(shard_type_text<T> != nullptr) struct kernel_type<T> {
