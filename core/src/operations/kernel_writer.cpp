@@ -28,7 +28,9 @@ std::string space_of(std::size_t number) { return "functor" + std::to_string(num
 
 kernel_writer::kernel_writer(const functor_definition& functor, const device_function& called)
     : functor_(functor),
-      called_(called) {}
+      called_(called) {
+  if (called.headers) add_headers(called.headers());
+}
 
 std::size_t kernel_writer::number_of(const functor_definition& functor) {
   const auto at = [&] {

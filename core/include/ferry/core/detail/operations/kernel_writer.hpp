@@ -13,7 +13,8 @@ namespace ferry::inline FERRY_ABI::detail {
 // A function template of ferry's device code, whose arguments are those of the kernel.
 struct device_function {
   const char* header;
-  const char* name;  // in ferry::detail
+  const char* name;                                       // in ferry::detail
+  std::span<const device_header> (*headers)() = nullptr;  // of another module than core
 };
 
 class kernel_writer {

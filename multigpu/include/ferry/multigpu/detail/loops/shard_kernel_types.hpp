@@ -40,7 +40,9 @@ struct kernel_type<shard_span<T, Rank>> {
   }
 };
 
-inline constexpr device_function reducing_part{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_part"};
-inline constexpr device_function reducing_parts{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_parts"};
+inline constexpr device_function reducing_part{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_part",
+                                               &shard_device_headers};
+inline constexpr device_function reducing_parts{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_parts",
+                                                &shard_device_headers};
 
 }  // namespace ferry::inline FERRY_ABI::detail
