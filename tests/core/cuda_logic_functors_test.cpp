@@ -7,9 +7,10 @@
 #include <string>
 
 #include "cuda/jit/nvrtc_compiler.hpp"
+#include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/soa_span.hpp"
-#include "generator/functor_source.hpp"
+#include "cuda/jit/functor_source.hpp"
 
 namespace cuda_logic_functors {
 namespace {
@@ -45,6 +46,12 @@ FERRY_HOST_DEVICE void operator()(std::size_t i, std::array<double, 2> c, double
   y[i] = limited(line(std::sin(y[i])));
 }
 });
+FERRY_FUNCTOR(count_up, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, unsigned* counts, double* sums) const {
+    fr::atomic_ref<unsigned>(counts[x[i]]).fetch_add(1u);
+    fr::atomic_ref<double>(sums[x[i]]).fetch_add(0.5);
+}
+});
 // NVRTC does not know this function.
 [[maybe_unused]] int of_the_program(int) { return 0; }
 const unsigned line_of_wrong = __LINE__ + 1;
@@ -56,7 +63,7 @@ FERRY_FUNCTOR(wrong, { FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) 
 // it.
 std::string compiled(const kernel_text& k) {
   try {
-    return cuda::nvrtc_compiler().compile(generator::functor_source(k), {9, 0});
+    return cuda::nvrtc_compiler().compile(cuda::functor_source(k), {9, 0});
   } catch (const jit::compile_error& e) {
     return e.what();
   }
@@ -86,6 +93,12 @@ BOOST_AUTO_TEST_CASE(the_language_and_the_standard_library) {
   BOOST_TEST(text.find("does not compile") == std::string::npos, text);
 }
 
+BOOST_AUTO_TEST_CASE(atomic_operations) {
+  const std::string text =
+      compiled(kernel_text_of<count_up, space_1d, unsigned, count_up, const int*, unsigned*, double*>(over_line));
+  BOOST_TEST(text.find("does not compile") == std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {
   const std::string text = compiled(kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line));
   BOOST_TEST(
@@ -97,8 +110,8 @@ BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {
 BOOST_AUTO_TEST_CASE(equal_functors_of_two_places_have_kernels_of_their_own) {
   const kernel_text a = kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line);
   const kernel_text b = kernel_text_of<wrong, space_1d, unsigned, wrong, unsigned*>(over_line);
-  BOOST_TEST(generator::functor_source(a).text != generator::functor_source(b).text);
-  BOOST_TEST(generator::functor_source(a).text.find("cuda_logic_functors_test.cpp") != std::string::npos);
+  BOOST_TEST(cuda::functor_source(a).text != generator::functor_source(b).text);
+  BOOST_TEST(cuda::functor_source(a).text.find("cuda_logic_functors_test.cpp") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

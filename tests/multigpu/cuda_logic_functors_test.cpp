@@ -4,7 +4,7 @@
 
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
-#include "generator/functor_source.hpp"
+#include "cuda/jit/functor_source.hpp"
 
 namespace cuda_logic_functors_of_shards {
 namespace {
@@ -31,7 +31,7 @@ FERRY_FUNCTOR(corner, {
 // The text of the error, or nothing. Without NVRTC its error ends the test: machines that build for CUDA have it.
 std::string error_of(const kernel_text& k) {
   try {
-    (void)cuda::nvrtc_compiler().compile(generator::functor_source(k), {9, 0});
+    (void)cuda::nvrtc_compiler().compile(cuda::functor_source(k), {9, 0});
     return {};
   } catch (const jit::compile_error& e) {
     return e.what();

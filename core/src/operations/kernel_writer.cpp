@@ -58,7 +58,7 @@ void kernel_writer::add_parameter(std::string type, std::size_t size, std::size_
   parameters_.push_back({std::move(type), size, align});
 }
 
-kernel_text kernel_writer::text() const {
+kernel_text kernel_writer::text() {
   kernel_text k;
   k.name = std::string(functor_.name) + " (" + functor_.file + ":" + std::to_string(functor_.line) + ")";
   k.shape = std::string(called_.name) + " of " + k.name;
@@ -68,10 +68,9 @@ kernel_text kernel_writer::text() const {
   t += "#include \"ferry/core/detail/kernels/device_code.hpp\"\n";
   t += std::string("#include \"") + called_.header + "\"\n";
   for (const device_header& h : headers_) t += std::string("#include \"") + h.name + "\"\n";
-  kernel_writer copy = *this;  // numbers without a const number_of()
   for (const functor_definition* f : functors_) {
-    t += "namespace " + space_of(copy.number_of(*f)) + " {\n";
-    for (const functor_definition* used : f->uses) t += "using " + copy.name_of(*used) + ";\n";
+    t += "namespace " + space_of(number_of(*f)) + " {\n";
+    for (const functor_definition* used : f->uses) t += "using " + name_of(*used) + ";\n";
     t += "#line " + std::to_string(f->line) + " " + quoted(f->file) + "\nstruct " + f->name + " " + f->body + ";\n}\n";
   }
   t += "#line 1 \"ferry_kernel.cu\"\n";

@@ -6,7 +6,11 @@
 /// @{
 
 #ifndef FERRY_HAS_CUDA
+#if defined(__CUDACC__)
+#define FERRY_HAS_CUDA 1
+#else
 #define FERRY_HAS_CUDA 0
+#endif
 #endif
 
 /// Marks functors and functions that run on the CPU and on devices.

@@ -1,5 +1,5 @@
-// Relaxed atomic operations of device code on objects of 4 or 8 bytes, among all devices and the CPU. Compiled by nvcc and
-// by NVRTC.
+// Relaxed atomic operations of device code on objects of 4 or 8 bytes, among all devices and the CPU. Compiled by nvcc
+// and by NVRTC.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/macros.hpp"

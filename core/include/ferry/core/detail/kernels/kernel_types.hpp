@@ -8,6 +8,7 @@
 #include "ferry/core/detail/kernels/loop_layout.hpp"
 #include "ferry/core/detail/operations/kernel_writer.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/functor.hpp"
 #include "ferry/core/half.hpp"
 #include "ferry/core/mdspan.hpp"
@@ -20,7 +21,7 @@ class soa_span;
 
 namespace detail {
 
-// Specializations have a static function name(kernel_writer&): the type as ferry::detail names it.
+// Specializations have a static function name(kernel_writer&).
 template <class T>
 struct kernel_type {};
 template <class T>
@@ -40,73 +41,20 @@ std::string kernel_type_name(kernel_writer& w) {
     return "";
 }
 
-// Types without parameters.
+template <class T, class... Known>
+inline constexpr bool is_one_of = (... || std::is_same_v<T, Known>);
+// Types that device code names as the compiler of the program does.
 template <class T>
-inline constexpr const char* kernel_type_text = nullptr;
-template <>
-inline constexpr const char* kernel_type_text<bool> = "bool";
-template <>
-inline constexpr const char* kernel_type_text<char> = "char";
-template <>
-inline constexpr const char* kernel_type_text<signed char> = "signed char";
-template <>
-inline constexpr const char* kernel_type_text<unsigned char> = "unsigned char";
-template <>
-inline constexpr const char* kernel_type_text<short> = "short";
-template <>
-inline constexpr const char* kernel_type_text<unsigned short> = "unsigned short";
-template <>
-inline constexpr const char* kernel_type_text<int> = "int";
-template <>
-inline constexpr const char* kernel_type_text<unsigned> = "unsigned";
-template <>
-inline constexpr const char* kernel_type_text<long> = "long";
-template <>
-inline constexpr const char* kernel_type_text<unsigned long> = "unsigned long";
-template <>
-inline constexpr const char* kernel_type_text<long long> = "long long";
-template <>
-inline constexpr const char* kernel_type_text<unsigned long long> = "unsigned long long";
-template <>
-inline constexpr const char* kernel_type_text<float> = "float";
-template <>
-inline constexpr const char* kernel_type_text<double> = "double";
-template <>
-inline constexpr const char* kernel_type_text<void> = "void";
-template <>
-inline constexpr const char* kernel_type_text<std::byte> = "std::byte";
-template <>
-inline constexpr const char* kernel_type_text<half> = "ferry::half";
-template <>
-inline constexpr const char* kernel_type_text<bfloat16> = "ferry::bfloat16";
-template <>
-inline constexpr const char* kernel_type_text<tile> = "ferry::tile";
-template <>
-inline constexpr const char* kernel_type_text<plus> = "ferry::plus";
-template <>
-inline constexpr const char* kernel_type_text<multiplies> = "ferry::multiplies";
-template <>
-inline constexpr const char* kernel_type_text<minimum> = "ferry::minimum";
-template <>
-inline constexpr const char* kernel_type_text<maximum> = "ferry::maximum";
-template <>
-inline constexpr const char* kernel_type_text<minimum_number> = "ferry::minimum_number";
-template <>
-inline constexpr const char* kernel_type_text<maximum_number> = "ferry::maximum_number";
-template <>
-inline constexpr const char* kernel_type_text<space_1d> = "space_1d";
-template <>
-inline constexpr const char* kernel_type_text<space_2d> = "space_2d";
-template <>
-inline constexpr const char* kernel_type_text<space_3d> = "space_3d";
-template <>
-inline constexpr const char* kernel_type_text<space_of_tiles> = "space_of_tiles";
-template <>
-inline constexpr const char* kernel_type_text<block_layout> = "block_layout";
+inline constexpr bool is_device_type =
+    is_one_of<T, void, bool, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
+              unsigned long, long long, unsigned long long, float, double, std::byte, half, bfloat16, tile, plus,
+              multiplies, minimum, maximum, minimum_number, maximum_number, space_1d, space_2d, space_3d,
+              space_of_tiles, block_layout>;
 
 template <class T>
-requires(kernel_type_text<T> != nullptr) struct kernel_type<T> {
-  static std::string name(kernel_writer&) { return kernel_type_text<T>; }
+requires is_device_type<T>
+struct kernel_type<T> {
+  static std::string name(kernel_writer&) { return std::string(type_name<T>()); }
 };
 template <has_functor_text T>
 struct kernel_type<T> {

@@ -1,5 +1,5 @@
-// Kernels that combine a functor's results over an index space. Compiled by nvcc and by NVRTC, for which their bodies are
-// functions of their own.
+// Kernels that combine a functor's results over an index space. Compiled by nvcc and by NVRTC, for which their bodies
+// are functions of their own.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
 #if defined(__CUDACC__)

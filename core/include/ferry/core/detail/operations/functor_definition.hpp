@@ -28,10 +28,9 @@ struct device_header {
 
 // A kernel that calls a functor.
 struct kernel_text {
-  std::string name;   // of the functor, with its place: "axpy (model.cpp:12)"
-  std::string shape;  // short description: what is called, with which parameters
-  std::string
-      code;  // CUDA C++ with the function `entry`, behind what ferry's device headers need of the standard library
+  std::string name;                         // of the functor, with its place: "axpy (model.cpp:12)"
+  std::string shape;                        // short description: what is called, with which parameters
+  std::string code;                         // CUDA C++ with the function `entry`
   std::vector<device_header> headers = {};  // of other modules than core
   bool is_checked = false, contracts = true;
   static constexpr const char* entry = "ferry_functor";

@@ -27,7 +27,7 @@ class kernel_writer {
   // size, align: of the type in this program. A kernel in which they differ does not compile.
   void add_parameter(std::string type, std::size_t size, std::size_t align);
   // Call it last.
-  kernel_text text() const;
+  kernel_text text();
 
  private:
   struct parameter {

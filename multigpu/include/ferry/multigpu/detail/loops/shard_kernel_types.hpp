@@ -15,21 +15,11 @@ namespace ferry::inline FERRY_ABI::detail {
 std::span<const device_header> shard_device_headers();
 
 template <class T>
-inline constexpr const char* shard_type_text = nullptr;
-template <>
-inline constexpr const char* shard_type_text<part_space_1d> = "part_space_1d";
-template <>
-inline constexpr const char* shard_type_text<part_space_2d> = "part_space_2d";
-template <>
-inline constexpr const char* shard_type_text<part_space_3d> = "part_space_3d";
-template <>
-inline constexpr const char* shard_type_text<part_space_of_tiles> = "part_space_of_tiles";
-
-template <class T>
-requires(shard_type_text<T> != nullptr) struct kernel_type<T> {
+requires is_one_of<T, part_space_1d, part_space_2d, part_space_3d, part_space_of_tiles>
+struct kernel_type<T> {
   static std::string name(kernel_writer& w) {
     w.add_headers(shard_device_headers());
-    return shard_type_text<T>;
+    return std::string(type_name<T>());
   }
 };
 template <class T, std::size_t Rank>

@@ -3,9 +3,9 @@
 #include "ferry/core/detail/operations/functor_definition.hpp"
 #include "jit/kernel_source.hpp"
 
-namespace ferry::inline FERRY_ABI::detail::generator {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // Equal texts have equal options and headers.
 jit::kernel_source functor_source(const kernel_text& kernel);
 
-}  // namespace ferry::inline FERRY_ABI::detail::generator
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -4,8 +4,8 @@
 
 #include "ferry/core/detail/operations/functor_definition.hpp"
 
-namespace ferry::inline FERRY_ABI::detail::generator {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 std::span<const device_header> device_headers();
 
-}  // namespace ferry::inline FERRY_ABI::detail::generator
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

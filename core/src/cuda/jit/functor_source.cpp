@@ -1,12 +1,12 @@
-#include "generator/functor_source.hpp"
+#include "cuda/jit/functor_source.hpp"
 
 #include <string>
 
-#include "generator/device_headers.hpp"
+#include "cuda/jit/device_headers.hpp"
 #include "generator/function_text.hpp"
 #include "jit/hash.hpp"
 
-namespace ferry::inline FERRY_ABI::detail::generator {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
 
 // What these headers of the standard library declare is in functor_std.inc.
@@ -28,8 +28,8 @@ jit::kernel_source functor_source(const kernel_text& kernel) {
   for (const device_header& h : s.headers) all.append(h.name).append("\n").append(h.text);
   s.text = "// headers " + jit::hash_digits(all) + ", options";
   for (const std::string& option : s.options) s.text += " " + option;
-  s.text.append("\n").append(function_prelude()).append("#include \"ferry/functor_std\"\n").append(kernel.code);
+  s.text.append("\n").append(generator::function_prelude()).append("#include \"ferry/functor_std\"\n").append(kernel.code);
   return s;
 }
 
-}  // namespace ferry::inline FERRY_ABI::detail::generator
+}  // namespace ferry::inline FERRY_ABI::detail::cuda
