@@ -19,7 +19,7 @@ shown_elements::shown_elements(const program_operand& o, const print_options& ho
   if (count_ != 0) copy_parts(o, how.edge_items);
 }
 
-// The two ends of each dimension that is cut, in all combinations.
+// Copies each combination of the two ends of all dimensions that are cut.
 void shown_elements::copy_parts(const program_operand& o, std::size_t edge) {
   const auto size = static_cast<std::ptrdiff_t>(size_of(type_));
   for (unsigned part = 0; part != 1u << rank_; ++part) {

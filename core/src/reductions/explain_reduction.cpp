@@ -1,4 +1,4 @@
-// What is known of reductions before they are computed: their texts and their kernels.
+// Texts about reductions, and the compilation of their kernels before they are needed.
 #include <vector>
 
 #include "expressions/operand_memory.hpp"
@@ -8,7 +8,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Calls f(evaluation, device) for one pass that stores the results in new memory, which is not accessed.
+// Calls f(evaluation, device) for one pass. The results are at addresses that must not be accessed.
 template <class F>
 void with_new_results(std::span<const reduction_program* const> all, F f) {
   std::vector<reduction_assignment> to_nothing;
