@@ -12,10 +12,12 @@ function(ferry_add_marked_executable target)
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
 endfunction()
 
-# ferry_add_programs(kind [PREFIX p] [ONLY name...]): one executable for each .cpp of the calling folder, and one for each
-# subfolder that holds .cpp files, compiled as CUDA if ferry has CUDA, into <build>/bin/<kind>. ONLY: these alone. The
-# files of support/ belong to each of them. A program whose packages are not installed is skipped, with a message. PROGRAMS is set to the targets (PREFIX and the
-# name), PROGRAM_SOURCES_<target> to the sources.
+# ferry_add_programs(kind [PREFIX p] [ONLY name...])
+#
+# Adds one executable for each .cpp of the calling folder, and one for each subfolder with .cpp files. They are compiled
+# as CUDA if ferry has CUDA, into <build>/bin/<kind>. ONLY: adds only these. The files of support/ are part of each
+# program. A program whose packages are not installed is skipped, with a message. Sets PROGRAMS to the targets (PREFIX and
+# the name), and PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "ONLY")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})

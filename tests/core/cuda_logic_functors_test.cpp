@@ -52,7 +52,7 @@ FERRY_FUNCTOR(count_up, {
     fr::atomic_ref<double>(sums[x[i]]).fetch_add(0.5);
 }
 });
-// NVRTC does not know this function.
+// NVRTC does not declare this function.
 [[maybe_unused]] int of_the_program(int) { return 0; }
 const unsigned line_of_wrong = __LINE__ + 1;
 FERRY_FUNCTOR(wrong, { FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = of_the_program(1);
