@@ -52,12 +52,12 @@ memory_checker::memory_checker(runtime& m)
       slots_(m.backend()),
       nodes_(*this) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
-  rung_ = m.memory().handlers().add({"end of the quarantine of freed blocks", handler_order::quarantine,
-                                     [this](const memory_demand&) { return release(); }});
+  handler_ = m.memory().handlers().add({"end of the quarantine of freed blocks", handler_order::quarantine,
+                                        [this](const memory_demand&) { return release(); }});
 }
 
 memory_checker::~memory_checker() {
-  runtime_.memory().handlers().remove(rung_);
+  runtime_.memory().handlers().remove(handler_);
   release();
   look_at_copies(true);
 }

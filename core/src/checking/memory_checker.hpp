@@ -103,7 +103,7 @@ class memory_checker final : public memory_resource {
   std::size_t quarantine_bytes_ = 0;
   std::deque<copied_edges> copies_;
   staging_slots slots_;
-  std::uint64_t made_ = 0, rung_ = 0;
+  std::uint64_t made_ = 0, handler_ = 0;
   std::vector<memory_fault> faults_;
   std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // each array and place is reported once
   allocation_nodes nodes_;
