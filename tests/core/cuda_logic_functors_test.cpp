@@ -6,11 +6,11 @@
 #include <limits>
 #include <string>
 
+#include "cuda/jit/functor_source.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/soa_span.hpp"
-#include "cuda/jit/functor_source.hpp"
 
 namespace cuda_logic_functors {
 namespace {
