@@ -14,8 +14,8 @@ const team& team_of(const expression_program& p) {
   if (!first)
     throw invalid_argument("'" + text_of(p) +
                            "' reads no sharded array: reduce the copy of one member, copy_of(member)");
-  need_one_deal(*first, p);
-  if (p.shape != first->deal().extents)
+  need_one_distribution(*first, p);
+  if (p.shape != first->distribution().extents)
     throw invalid_argument("'" + text_of(p) + "' of " + text_of(p.shape) + " stretches " + first->described() +
                            ": reductions take the shape of the sharded arrays");
   return first->team();
@@ -37,7 +37,7 @@ class totals_of_members {
   totals_of_members(const team& t, std::span<const total_of_team> all) : all_(all), team_(t) {
     reductions_.reserve(all.size());
     for (const total_of_team& a : all) reductions_.emplace_back(*a.what);
-    for (const total_of_team& a : all) need_one_deal(array(), a.what->elements);
+    for (const total_of_team& a : all) need_one_distribution(array(), a.what->elements);
   }
   void run() {
     exchange_for_all();
