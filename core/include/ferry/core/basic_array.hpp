@@ -24,9 +24,6 @@ namespace detail {
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
 // Sets the name for messages and reports.
 void name_allocation(allocation& a, std::string text);
-// Specialized for objects of other libraries that arrays are made from: a static function shape<Rank>(object).
-template <class X>
-struct foreign_elements {};
 }  // namespace detail
 
 /// An array that owns its elements: Rank dimensions of T in one kind of memory. Movable; copied only explicitly (clone,
@@ -110,16 +107,6 @@ class basic_array : public array_view<T, Rank, Kind> {
   static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
   }
-  /// Makes an array with the elements of an object of another library: of Eigen, with <ferry/eigen.hpp>.
-  /// @param x a dense object of the same rank; its numbers are converted
-  /// @param d device of the memory
-  template <class X>
-  requires(requires(const X& x) { detail::foreign_elements<X>::template shape<Rank>(x); })  //
-      static basic_array from(const X& x, ferry::device d = default_device()) {
-    basic_array a(detail::foreign_elements<X>::template shape<Rank>(x), d);
-    copy(x, a, source_line{});
-    return a;
-  }
   /// Takes ownership of bytes that were allocated elsewhere, at the start of their block (see adopt).
   static basic_array from_owner(detail::allocation_ref owner, const extents<Rank>& e) {
     basic_array a;
@@ -137,15 +124,20 @@ class basic_array : public array_view<T, Rank, Kind> {
   basic_array clone(source_line at = source_line::here()) const;
 
   /// Accesses one element from the CPU; see array_view::operator()().
-  [[gnu::always_inline]] detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
-    if constexpr (view::checks_indices) this->check_indices(i.at, i.value);
-    return this->template element_at<T>(static_cast<std::ptrdiff_t>(i.value), i.at);
+  detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
+    this->check_indices(i.at, i.value);
+    if constexpr (detail::has_element_references<T, Kind>)
+      return *this->template granted<T>(this->data_ + i.value, i.at);
+    else
+      return {this->owner_, this->data_ + i.value, i.at};
   }
   /// @overload
-  [[gnu::always_inline]] detail::element_access<const T, Kind> operator[](detail::located_index i) const
-      requires(Rank == 1) {
-    if constexpr (view::checks_indices) this->check_indices(i.at, i.value);
-    return this->template element_at<const T>(static_cast<std::ptrdiff_t>(i.value), i.at);
+  detail::element_access<const T, Kind> operator[](detail::located_index i) const requires(Rank == 1) {
+    this->check_indices(i.at, i.value);
+    if constexpr (detail::has_element_references<T, Kind>)
+      return *this->template granted<const T>(this->data_ + i.value, i.at);
+    else
+      return {this->owner_, this->data_ + i.value, i.at};
   }
 
   using view::name;

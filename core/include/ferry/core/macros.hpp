@@ -20,27 +20,11 @@
 #define FERRY_HOST_DEVICE
 #endif
 
-/// Begins a lambda that can run on devices, and captures by value:
-/// FERRY_LAMBDA(std::size_t i, const float* x, float* y) { y[i] = a * x[i]; }
-/// nvcc needs declared types of parameters, not auto, and refuses such lambdas in private member functions. A lambda
-/// has no text: in a ferry with CUDA its source is compiled by nvcc (see FERRY_FUNCTOR).
-#define FERRY_LAMBDA [=] FERRY_HOST_DEVICE
-
 /// 1 if this compiler pass generates device code, else 0.
 #if defined(__CUDA_ARCH__)
 #define FERRY_IN_DEVICE_CODE 1
 #else
 #define FERRY_IN_DEVICE_CODE 0
-#endif
-
-/// 1 if a(i, j) and a[i] compare each index with its extent on the CPU, and throw invalid_argument if it is outside: in
-/// sources that are compiled without NDEBUG. Define it for all sources of a program to 0 or 1 to decide otherwise.
-#ifndef FERRY_CHECK_INDICES
-#if defined(NDEBUG)
-#define FERRY_CHECK_INDICES 0
-#else
-#define FERRY_CHECK_INDICES 1
-#endif
 #endif
 
 /// 1 if functors are checked: always on simulated devices, on CUDA in debug builds.
