@@ -6,11 +6,11 @@
 #include <limits>
 #include <string>
 
+#include "cuda/jit/functor_source.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/soa_span.hpp"
-#include "cuda/jit/functor_source.hpp"
 
 namespace cuda_logic_functors {
 namespace {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {
 BOOST_AUTO_TEST_CASE(equal_functors_of_two_places_have_kernels_of_their_own) {
   const kernel_text a = kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line);
   const kernel_text b = kernel_text_of<wrong, space_1d, unsigned, wrong, unsigned*>(over_line);
-  BOOST_TEST(cuda::functor_source(a).text != generator::functor_source(b).text);
+  BOOST_TEST(cuda::functor_source(a).text != cuda::functor_source(b).text);
   BOOST_TEST(cuda::functor_source(a).text.find("cuda_logic_functors_test.cpp") != std::string::npos);
 }
 

@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "cuda/jit/functor_source.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
-#include "cuda/jit/functor_source.hpp"
 
 namespace cuda_logic_functors_of_shards {
 namespace {

@@ -28,7 +28,10 @@ jit::kernel_source functor_source(const kernel_text& kernel) {
   for (const device_header& h : s.headers) all.append(h.name).append("\n").append(h.text);
   s.text = "// headers " + jit::hash_digits(all) + ", options";
   for (const std::string& option : s.options) s.text += " " + option;
-  s.text.append("\n").append(generator::function_prelude()).append("#include \"ferry/functor_std\"\n").append(kernel.code);
+  s.text.append("\n")
+      .append(generator::function_prelude())
+      .append("#include \"ferry/functor_std\"\n")
+      .append(kernel.code);
   return s;
 }
 
