@@ -1,5 +1,6 @@
 // Launches kernels compiled by nvcc or NVRTC through the driver API: 2.85 us of CPU time, <<<>>> takes 3.11 (H200).
-// Unlike the runtime's launch, it needs no current device, and does not report pending errors of the program as its own.
+// Unlike the runtime's launch, it needs no current device, and does not report pending errors of the program as its
+// own.
 #include <optional>
 
 #include "backend_class.hpp"

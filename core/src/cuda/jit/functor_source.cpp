@@ -1,12 +1,16 @@
 #include "cuda/jit/functor_source.hpp"
 
+#include <span>
 #include <string>
 
-#include "cuda/jit/device_headers.hpp"
 #include "generator/function_text.hpp"
 #include "jit/hash.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
+
+// The headers of core that these kernels include, as texts. CMake generates its source.
+std::span<const device_header> device_headers();
+
 namespace {
 
 // What these headers of the standard library declare is in functor_std.inc.

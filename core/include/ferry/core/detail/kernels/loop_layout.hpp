@@ -34,9 +34,9 @@ inline constexpr bool is_over_tiles = std::is_same_v<typename Space::index_list,
 template <class Space>
 inline constexpr bool is_over_line = Space::indices == 1 && !is_over_tiles<Space>;
 
-// The blocks of loops of two and three dimensions, and over tiles. They have bx x (256 / bx) threads and advance along x
-// first. A thread calls f at `steps` adjacent indices of the slowest dimension, whose elements then come from a cache;
-// for tiles at one.
+// The blocks of loops of two and three dimensions, and over tiles. They have bx x (256 / bx) threads and advance along
+// x first. A thread calls f at `steps` adjacent indices of the slowest dimension, whose elements then come from a
+// cache; for tiles at one.
 struct block_layout {
   unsigned bx = 0, along_x = 0, along_y = 0, steps = 1;  // threads along x; blocks along x and y
 };

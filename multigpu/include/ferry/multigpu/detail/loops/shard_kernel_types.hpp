@@ -6,6 +6,7 @@
 
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/multigpu/detail/loops/part_spaces.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
