@@ -19,9 +19,9 @@ class room_for {
  public:
   explicit room_for(std::size_t bytes) {
     fr::reclaim();
-    fr::detail::memory_accounting& books = fr::runtime::current().memory();
-    const std::size_t held =
-        books.pools().reserved_bytes(memory_kind::device, 0) + books.pools().reserved_bytes(memory_kind::unified, 0);
+    fr::detail::memory_accounting& accounting = fr::runtime::current().memory();
+    const std::size_t held = accounting.pools().reserved_bytes(memory_kind::device, 0) +
+                             accounting.pools().reserved_bytes(memory_kind::unified, 0);
     fr::set_memory_limit(fr::device(0), {.hard = std::to_string(held + bytes) + "B"});
   }
   ~room_for() { fr::set_memory_limit(fr::device(0), {}); }

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
 }
 
 // Pools report what they take from the backend; the driver's pools report what arrays hold. A failure leaves no trace.
-BOOST_AUTO_TEST_CASE(the_books_balance) {
+BOOST_AUTO_TEST_CASE(acquired_and_released_bytes_balance) {
   for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none}) {
     fr::simulation sim("devices=1;memory=128KiB", {64, 1024, 4096, kind});
     const fr::detail::memory_accounting& accounting = sim.get().memory();
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_books_balance) {
 }
 
 // Handlers run in their order, with a retry after each one that freed memory, until the allocation succeeds.
-BOOST_AUTO_TEST_CASE(rungs_are_climbed_in_order) {
+BOOST_AUTO_TEST_CASE(handlers_run_in_order) {
   fr::simulation sim("devices=1;memory=1MiB", {64, 1024, 4096});
   fr::detail::memory_accounting& accounting = sim.get().memory();
   fr::device_array<char> hoard({900000});

@@ -158,9 +158,9 @@ BOOST_AUTO_TEST_CASE(limits_change_as_a_whole) {
 }
 
 // Sums that overflow must not make room: neither limits nor the backend are consulted.
-BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
+BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
-  fr::detail::memory_accounting& books = sim.get().memory();
+  fr::detail::memory_accounting& accounting = sim.get().memory();
   const fr::device d0(0);
   for (const bool limited : {false, true}) {
     if (limited) {
@@ -175,26 +175,26 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
     const auto pinned = fr::pin(v);
     for (const memory_kind kind : all_kinds) {
       fr::detail::memory_pool& pool = sim.get().pool(kind, 0);
-      const std::size_t booked = books.pools().reserved_bytes(kind, 0);
-      for (const std::size_t n : {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - booked + 1, SIZE_MAX - 2 * booked + 1,
+      const std::size_t reserved = accounting.pools().reserved_bytes(kind, 0);
+      for (const std::size_t n : {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - reserved + 1, SIZE_MAX - 2 * reserved + 1,
                                   std::size_t{1} << 63, (std::size_t{1} << 63) - 1, std::size_t{1} << 60}) {
         bool asked = false;
-        BOOST_CHECK_THROW(books.acquire_once(pool, n, [&] { asked = true; }), fr::out_of_memory);
-        BOOST_CHECK_THROW(books.acquire(pool, n, [&] { asked = true; }), fr::out_of_memory);
+        BOOST_CHECK_THROW(accounting.acquire_once(pool, n, [&] { asked = true; }), fr::out_of_memory);
+        BOOST_CHECK_THROW(accounting.acquire(pool, n, [&] { asked = true; }), fr::out_of_memory);
         BOOST_TEST(!asked, n << " bytes of " << fr::kind_name(kind) << " memory");
-        BOOST_TEST(books.pools().reserved_bytes(kind, 0) == booked);
+        BOOST_TEST(accounting.pools().reserved_bytes(kind, 0) == reserved);
       }
     }
-    const std::size_t ours = books.pools().pinned_bytes();
+    const std::size_t ours = accounting.pools().pinned_bytes();
     for (const std::size_t n : {SIZE_MAX, SIZE_MAX - ours + 1, std::size_t{1} << 63}) {
-      BOOST_CHECK_THROW(books.reserve_pinned(n, 0), fr::out_of_memory);
-      BOOST_TEST(books.pools().pinned_bytes() == ours);
+      BOOST_CHECK_THROW(accounting.reserve_pinned(n, 0), fr::out_of_memory);
+      BOOST_TEST(accounting.pools().pinned_bytes() == ours);
     }
     if (!limited) continue;
     const fr::memory_tag_scope tag{"t"};
     const fr::device_array<char> tagged({MiB});
     for (const std::size_t n : {SIZE_MAX, SIZE_MAX - MiB + 1, std::size_t{1} << 63})
-      BOOST_CHECK_THROW((void)books.before_allocate(sim.get().pool(memory_kind::device, 0), n), fr::out_of_memory);
+      BOOST_CHECK_THROW((void)accounting.before_allocate(sim.get().pool(memory_kind::device, 0), n), fr::out_of_memory);
   }
 }
 
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(red_zones_that_wrap_are_refused) {
 BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
   for (const bool gives_way : {false, true}) {
     fr::simulation sim("devices=1;memory=64MiB");
-    const fr::detail::memory_accounting& books = sim.get().memory();
+    const fr::detail::memory_accounting& accounting = sim.get().memory();
     fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
     std::vector<char> v(4 * MiB), w(MiB);
     std::optional<fr::pinned<char>> most = fr::pin(std::span(v).first(3 * MiB)), other = fr::pin(w);
@@ -242,14 +242,14 @@ BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
     const auto pin_all = [&] { return fr::pin(v); };  // first needs 1 MiB more than is pinned, then 4 MiB
     if (gives_way) {
       const auto all = pin_all();
-      BOOST_TEST(books.pools().pinned_bytes() == 4 * MiB);
+      BOOST_TEST(accounting.pools().pinned_bytes() == 4 * MiB);
     } else {
       BOOST_CHECK_THROW(pin_all(), fr::out_of_memory);
-      BOOST_TEST(books.pools().pinned_bytes() == MiB);
+      BOOST_TEST(accounting.pools().pinned_bytes() == MiB);
     }
     BOOST_TEST(!most);
     other.reset();
-    BOOST_TEST(books.pools().pinned_bytes() == 0u);
+    BOOST_TEST(accounting.pools().pinned_bytes() == 0u);
   }
 }
 

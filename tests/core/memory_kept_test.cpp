@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
       std::size_t in_use = 0, kept = 0;
       for (const fr::detail::block_info& b : s.pools.front().blocks) {
         if (!b.is_free) in_use += b.bytes;
-        if (!b.is_kept) continue;
+        if (!b.is_retained) continue;
         kept += b.bytes;
         BOOST_TEST(!b.is_free);
         BOOST_TEST(fr::detail::label_text(fr::detail::label_kind::tag, b.tag) ==
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
       BOOST_TEST(use.quarantined_bytes == (in_quarantine ? kept : 0));
       BOOST_TEST(has(s.usage.text(), in_quarantine ? " in quarantine (memory checks)\n" : " kept by workspaces\n"));
       BOOST_TEST(!has(s.usage.text(), in_quarantine ? "workspaces" : "quarantine"));
-      BOOST_TEST(has(s.json(), "\"is_kept\"]"));
+      BOOST_TEST(has(s.json(), "\"is_retained\"]"));
       fr::set_memory_checks(std::nullopt);
     }
 }

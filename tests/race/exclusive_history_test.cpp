@@ -26,7 +26,7 @@ struct add_from {
 };
 
 template <class Array>
-bool is_kept(const Array& a, const fr::stream& by) {
+bool is_exclusive(const Array& a, const fr::stream& by) {
   return a.owner().get().history.is_exclusive_to(by.timeline());
 }
 template <class Array>
@@ -72,21 +72,21 @@ BOOST_AUTO_TEST_CASE(a_stream_owns_what_it_alone_uses) {
   (void)std::as_const(x)[0];
   for (u32 i = 1; i < calm; ++i) {
     fr::parallel_for(s, 64, add_one{}, x);
-    BOOST_TEST(!is_kept(x, s));
+    BOOST_TEST(!is_exclusive(x, s));
   }
   fr::parallel_for(s, 64, add_one{}, x);
-  BOOST_TEST(is_kept(x, s));
+  BOOST_TEST(is_exclusive(x, s));
 
   fr::parallel_for(t, 64, add_one{}, x);
-  BOOST_TEST(!is_kept(x, s));
-  BOOST_TEST(!is_kept(x, t));
+  BOOST_TEST(!is_exclusive(x, s));
+  BOOST_TEST(!is_exclusive(x, t));
   for (int i = 0; i < fr::detail::access_history::contended_uses; ++i)
     fr::parallel_for(t, 64, add_one{}, x);  // these record events at once (R5)
   use_calmly(t, x);
-  BOOST_TEST(is_kept(x, t));
+  BOOST_TEST(is_exclusive(x, t));
 
   BOOST_TEST(std::as_const(x)[5] == 2 * calm + 1 + fr::detail::access_history::contended_uses);
-  BOOST_TEST(!is_kept(x, t));
+  BOOST_TEST(!is_exclusive(x, t));
 }
 
 // A stream that only reads after another stream's reads does not become the exclusive owner: its next use may be a
@@ -124,13 +124,13 @@ BOOST_AUTO_TEST_CASE(streams_of_joint_operations_own_what_they_alone_use) {
         backend.copy(t.timeline().stream(), y.unsynchronized_data(), from_t.unsynchronized_data(), 256);
     };
     for (u32 i = 0; i < 2 * calm; ++i) both(common, common);
-    if (is_kept(common, s) || is_kept(common, t) || is_kept(x, s)) return false;
+    if (is_exclusive(common, s) || is_exclusive(common, t) || is_exclusive(x, s)) return false;
     fr::parallel_for(s, 64, add_one{}, common);  // 2, after t's reads
     for (u32 i = 0; i < 2 * calm; ++i) both(x, y);
-    if (!is_kept(x, s) || !is_kept(y, t)) return false;
+    if (!is_exclusive(x, s) || !is_exclusive(y, t)) return false;
     both(x, y);
     fr::parallel_for(other, 64, add_from{}, sum, fr::in(x));
-    if (is_kept(x, s) || !is_kept(y, t)) return false;
+    if (is_exclusive(x, s) || !is_exclusive(y, t)) return false;
     both(common, y);  // 2, after the reads of `other`
     return all_are(sum, 1) && all_are(x, 2) && all_are(y, 1);
   });
@@ -146,8 +146,8 @@ BOOST_AUTO_TEST_CASE(a_log_that_is_taken_back_orders_both_ways) {
   fr::default_stream(fr::devices()[0]).synchronize();
   use_calmly(s, x);
   use_calmly(t, y);
-  BOOST_TEST(is_kept(x, s));
-  BOOST_TEST(is_kept(y, t));
+  BOOST_TEST(is_exclusive(x, s));
+  BOOST_TEST(is_exclusive(y, t));
   const long before = calls.stream_waits;
   fr::parallel_for(t, 64, add_from{}, y, fr::in(x));
   BOOST_TEST(calls.stream_waits == before + 1);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(an_exclusive_history_makes_room) {
     fr::device_array<u32> x({n}, 0u);
     fr::default_stream(fr::devices()[0]).synchronize();
     use_calmly(s, x);
-    if (!is_kept(x, s)) return false;
+    if (!is_exclusive(x, s)) return false;
     std::size_t longest = 0;
     for (std::size_t i = 0; i < n; i += 2) {
       auto part = x.slice(fr::slice{i, i + 2});
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(freed_bytes_stay_in_order) {
     const void* const bytes = x.owner().get().begin;
     x.free();
     fr::device_array<u32> again({64});
-    if (again.owner().get().begin == bytes && !is_kept(again, s)) return false;
+    if (again.owner().get().begin == bytes && !is_exclusive(again, s)) return false;
     fr::fill(s, again, 3u);
     fr::parallel_for(s, 64, add_from{}, sum, fr::in(again));
     again.free();
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(raw_pointers_to_exclusively_owned_arrays) {
     use_calmly(s, x);
     u32* const p = fr::pointer(x, s);
     use_calmly(s, x);
-    if (!is_kept(x, s)) return false;
+    if (!is_exclusive(x, s)) return false;
     const u32 value = 77;
     fr::runtime::current().backend().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {64}},
                                                   &value);

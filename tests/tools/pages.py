@@ -64,7 +64,7 @@ class Scripts(unittest.TestCase):
         # What the program in the page reads of it.
         self.assertEqual(data["history"][-1][1:4], ["free", "device", 0])
         self.assertEqual(data["event_columns"][:6], ["seconds", "action", "kind", "device", "address", "bytes"])
-        self.assertEqual(data["block_columns"], ["address", "bytes", "is_free", "starts_segment", "tag", "name", "is_kept"])
+        self.assertEqual(data["block_columns"], ["address", "bytes", "is_free", "starts_segment", "tag", "name", "is_retained"])
         self.assertEqual({b["kind"] for b in data["before"]}, {"device", "unified", "host"})
 
     def test_snapshots_that_other_programs_wrote(self):

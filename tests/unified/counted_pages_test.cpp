@@ -36,9 +36,9 @@ fr::detail::page_event fault(kind k, std::uint64_t where, std::uint64_t at, std:
 BOOST_AUTO_TEST_SUITE(counted_pages)
 
 BOOST_AUTO_TEST_CASE(each_kind_has_its_column) {
-  fr::detail::counted_pages books;
-  books.used(bytes(0, 100), "u", "p", 1);
-  books.enter({moved(kind::to_device, cause::asked, 0, 1, 2),
+  fr::detail::counted_pages pages;
+  pages.used(bytes(0, 100), "u", "p", 1);
+  pages.enter({moved(kind::to_device, cause::asked, 0, 1, 2),
                moved(kind::to_device, cause::touched, 0, 2, 2),
                moved(kind::to_device, cause::speculated, 2, 4, 2),
                moved(kind::to_cpu, cause::asked, 0, 5, 2),
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(each_kind_has_its_column) {
                fault(kind::cpu_fault, 3, 2),
                fault(kind::cpu_fault, 4, 2),
                {kind::device_fault, cause::unknown, base + 99, 0, 3, 2, 2}});
-  const auto rows = books.rows();
+  const auto rows = pages.rows();
   BOOST_REQUIRE(rows.size() == 1U);
   const fr::counted_moves& c = rows.at({"u", "p"});
   BOOST_TEST((c.to_devices.by_prefetch == 1 && c.to_devices.by_fault == 4));
@@ -62,11 +62,11 @@ BOOST_AUTO_TEST_CASE(each_kind_has_its_column) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_share_what_covers_several) {
-  fr::detail::counted_pages books;
-  books.used(bytes(10, 40), "a", "", 1);
-  books.used(bytes(40, 50), "b", "", 1);
-  books.enter({moved(kind::to_device, cause::touched, 0, 60, 5)});
-  const auto rows = books.rows();
+  fr::detail::counted_pages pages;
+  pages.used(bytes(10, 40), "a", "", 1);
+  pages.used(bytes(40, 50), "b", "", 1);
+  pages.enter({moved(kind::to_device, cause::touched, 0, 60, 5)});
+  const auto rows = pages.rows();
   BOOST_TEST(rows.at({"a", ""}).to_devices.by_fault == 30);
   BOOST_TEST(rows.at({"b", ""}).to_devices.by_fault == 10);
   BOOST_TEST(rows.at({fr::detail::counted_pages::other_memory, ""}).to_devices.by_fault == 20);
@@ -74,47 +74,47 @@ BOOST_AUTO_TEST_CASE(arrays_share_what_covers_several) {
 
 // Faults are reported by page, which may begin before the array.
 BOOST_AUTO_TEST_CASE(faults_belong_to_an_array_of_their_page) {
-  fr::detail::counted_pages books;
-  books.used(bytes(100, 200), "a", "", 1);
-  books.used(bytes(200, 300), "b", "", 1);
-  books.enter({fault(kind::device_fault, 0, 2), fault(kind::device_fault, 250, 2), fault(kind::device_fault, 8192, 2)});
-  const auto rows = books.rows();
+  fr::detail::counted_pages pages;
+  pages.used(bytes(100, 200), "a", "", 1);
+  pages.used(bytes(200, 300), "b", "", 1);
+  pages.enter({fault(kind::device_fault, 0, 2), fault(kind::device_fault, 250, 2), fault(kind::device_fault, 8192, 2)});
+  const auto rows = pages.rows();
   BOOST_TEST(rows.at({"a", ""}).device_faults == 1U);
   BOOST_TEST(rows.at({"b", ""}).device_faults == 1U);
   BOOST_TEST(rows.at({fr::detail::counted_pages::other_memory, ""}).device_faults == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(phases_and_owners_by_the_time_of_the_event) {
-  fr::detail::counted_pages books;
-  books.used(bytes(0, 10), "a", "first", 10);
-  books.used(bytes(0, 10), "a", "second", 20);
-  books.used(bytes(0, 20), "b", "second", 30);  // a was destroyed
+  fr::detail::counted_pages pages;
+  pages.used(bytes(0, 10), "a", "first", 10);
+  pages.used(bytes(0, 10), "a", "second", 20);
+  pages.used(bytes(0, 20), "b", "second", 30);  // a was destroyed
   const auto at = [](std::uint64_t t) { return moved(kind::to_cpu, cause::touched, 0, 10, t); };
-  books.enter({at(25), at(35), at(10), at(19)});  // events arrive in any order
-  books.enter({at(5)});                           // before the first record: attributed to the current owner
-  const auto rows = books.rows();
+  pages.enter({at(25), at(35), at(10), at(19)});  // events arrive in any order
+  pages.enter({at(5)});                           // before the first record: attributed to the current owner
+  const auto rows = pages.rows();
   BOOST_TEST(rows.at({"a", "first"}).to_cpu.by_fault == 20);
   BOOST_TEST(rows.at({"a", "second"}).to_cpu.by_fault == 10);
   BOOST_TEST(rows.at({"b", "second"}).to_cpu.by_fault == 20);
   BOOST_TEST(rows.size() == 3U);
-  books.clear_rows();
-  BOOST_TEST(books.rows().empty());
-  books.enter({at(40)});
-  BOOST_TEST(books.rows().at({"b", "second"}).to_cpu.by_fault == 10, "who has the bytes is still known");
+  pages.clear_rows();
+  BOOST_TEST(pages.rows().empty());
+  pages.enter({at(40)});
+  BOOST_TEST(pages.rows().at({"b", "second"}).to_cpu.by_fault == 10, "who has the bytes is still known");
 }
 
 // One interval serves a batch of faults.
 BOOST_AUTO_TEST_CASE(time_is_counted_once) {
-  fr::detail::counted_pages books;
-  books.used(bytes(0, 100), "a", "", 0);
+  fr::detail::counted_pages pages;
+  pages.used(bytes(0, 100), "a", "", 0);
   constexpr std::uint64_t ms = 1000000;
-  books.enter({fault(kind::device_fault, 2, 5 * ms, 7 * ms),
+  pages.enter({fault(kind::device_fault, 2, 5 * ms, 7 * ms),
                fault(kind::device_fault, 1, 4 * ms, 6 * ms),  // earlier, but reported later
                fault(kind::device_fault, 3, 4 * ms, 6 * ms),
                fault(kind::throttling, 3, 10 * ms, 11 * ms),
                {kind::to_device, cause::asked, base, 10, 1, 20 * ms, 30 * ms},
                {kind::to_cpu, cause::touched, base, 10, 1, 40 * ms, 42 * ms}});
-  BOOST_TEST(books.rows().at({"a", ""}).busy_milliseconds == 6.0, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(pages.rows().at({"a", ""}).busy_milliseconds == 6.0, boost::test_tools::tolerance(1e-9));
 }
 
 // Random arrays over 64 bytes. A simple oracle stores each byte's owner at each time.
@@ -129,12 +129,12 @@ BOOST_AUTO_TEST_CASE(random_histories) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](std::uint64_t n) { return random() % n; };
-    fr::detail::counted_pages books;
+    fr::detail::counted_pages pages;
     std::vector<life> lives;
     for (std::uint64_t now = 10; now < 400; now += 10) {
       const std::uint64_t begin = pick(4) * 16, end = begin + 16 * (1 + pick((64 - begin) / 16));
       const std::string name(1, static_cast<char>('a' + pick(3))), phase(1, static_cast<char>('0' + pick(3)));
-      books.used(bytes(begin, end), name, phase, now);
+      pages.used(bytes(begin, end), name, phase, now);
       life* same = nullptr;
       for (life& l : lives) {
         if (l.until != now_and_ever || l.end <= begin || end <= l.begin) continue;
@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(random_histories) {
         ++expected[row];
       }
     }
-    books.enter(events);
-    for (const auto& [row, c] : books.rows()) found[row] = c.to_devices.by_fault;
+    pages.enter(events);
+    for (const auto& [row, c] : pages.rows()) found[row] = c.to_devices.by_fault;
     BOOST_TEST((found == expected), "seed " << seed);
   }
 }

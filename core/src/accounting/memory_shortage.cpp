@@ -31,7 +31,7 @@ std::string memory_shortage::text() const {
   s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
        bytes_text(this_process) + " through ferry";
   s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
-       (retained + quarantined > 0 ? kept_text(retained, quarantined) + ", " : "") + bytes_text(reserved) +
+       (retained + quarantined > 0 ? retained_text(retained, quarantined) + ", " : "") + bytes_text(reserved) +
        " reserved by pools, largest free block " + bytes_text(largest_free_block);
   s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
   s += "\n  largest holders: ";

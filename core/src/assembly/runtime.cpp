@@ -54,7 +54,7 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
       memory_(std::make_unique<memory_accounting>(*backend_)),
       pools_(std::make_unique<runtime_pools>(*memory_, *streams_, pools)),
       peers_(std::make_unique<peer_grants>(*backend_, backend_->device_count(), peer_policy::from_environment())),
-      kept_(std::make_unique<host_pinned_pages>(*this)),
+      host_pinned_pages_(std::make_unique<host_pinned_pages>(*this)),
       copies_(std::make_unique<copy_engine>(*this, *peers_, copy_options::from_environment())) {
   for (int d = 0; d < backend_->device_count(); ++d) {
     devices_.emplace_back(d);
@@ -120,7 +120,7 @@ void runtime::test_pages(int device) {
 }
 
 void runtime::pin_pages_to_host(timeline& on, std::span<const access> uses) {
-  if (!this_thread_state.capture && !this_thread_state.submitting) kept_->keep(on, uses);
+  if (!this_thread_state.capture && !this_thread_state.submitting) host_pinned_pages_->pin(on, uses);
 }
 
 runtime_scope::runtime_scope(std::unique_ptr<detail::backend> backend, pool_options pools)

@@ -18,13 +18,13 @@ namespace {
 // The checker's own work does not become part of a captured graph.
 class outside_capture {
  public:
-  outside_capture() : kept_(std::exchange(this_thread_state.capture, nullptr)) {}
-  ~outside_capture() { this_thread_state.capture = kept_; }
+  outside_capture() : capture_(std::exchange(this_thread_state.capture, nullptr)) {}
+  ~outside_capture() { this_thread_state.capture = capture_; }
   outside_capture(const outside_capture&) = delete;
   outside_capture& operator=(const outside_capture&) = delete;
 
  private:
-  capture_session* kept_;
+  capture_session* capture_;
 };
 
 // Runs the checks after main: the only driver calls at that time. Arrays with static lifetime may be destroyed by then,
@@ -52,12 +52,12 @@ memory_checker::memory_checker(runtime& m)
       slots_(m.backend()),
       nodes_(*this) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
-  rung_ = m.memory().handlers().add({"end of the quarantine of freed blocks", handler_order::quarantine,
-                                     [this](const memory_demand&) { return release(); }});
+  handler_ = m.memory().handlers().add({"end of the quarantine of freed blocks", handler_order::quarantine,
+                                        [this](const memory_demand&) { return release(); }});
 }
 
 memory_checker::~memory_checker() {
-  runtime_.memory().handlers().remove(rung_);
+  runtime_.memory().handlers().remove(handler_);
   release();
   look_at_copies(true);
 }

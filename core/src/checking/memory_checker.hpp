@@ -53,7 +53,7 @@ class memory_checker final : public memory_resource {
   // Returns the live checked block that contains an address, without its red zones; null if there is none.
   allocation* at(const std::byte* p) const;
   // Number of freed blocks in quarantine.
-  std::size_t quarantined() const { return kept_.load(std::memory_order_relaxed); }
+  std::size_t quarantined() const { return quarantined_.load(std::memory_order_relaxed); }
 
  private:
   struct block {
@@ -93,7 +93,7 @@ class memory_checker final : public memory_resource {
   static constexpr std::byte poison_byte{0xFF}, zone_byte{0xFA};
 
   runtime& runtime_;
-  std::atomic<std::size_t> waiting_{0}, kept_{0};
+  std::atomic<std::size_t> waiting_{0}, quarantined_{0};
   deferred_frees late_;  // frees inside submissions: check() holds mutex_ for long, and may wait for a submission
   mutable std::recursive_mutex mutex_;  // guards the members below; recursive: check() calls members that lock it
   std::optional<memory_checks> settings_;
@@ -103,7 +103,7 @@ class memory_checker final : public memory_resource {
   std::size_t quarantine_bytes_ = 0;
   std::deque<copied_edges> copies_;
   staging_slots slots_;
-  std::uint64_t made_ = 0, rung_ = 0;
+  std::uint64_t made_ = 0, handler_ = 0;
   std::vector<memory_fault> faults_;
   std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // each array and place is reported once
   allocation_nodes nodes_;

@@ -60,7 +60,7 @@ void memory_checker::retire(block b) noexcept {
     std::lock_guard lock(mutex_);
     quarantine_bytes_ += inner.bytes;
     quarantine_.push_back(std::move(b));
-    ++kept_;
+    ++quarantined_;
     bytes = settings_ ? settings_->quarantine_bytes : 0;
     blocks = settings_ ? settings_->quarantine_blocks : 0;
   }
@@ -82,7 +82,7 @@ void memory_checker::shrink_quarantine(std::size_t bytes, std::size_t blocks) no
     } catch (const error&) {  // as above
     }
     b.inner.free();
-    --kept_;
+    --quarantined_;
   }
 }
 

@@ -47,11 +47,11 @@ copy_engine::copy_engine(runtime& of, peer_grants& peers, copy_options options)
       peers_(peers),
       lanes_(backend_),
       options_(options) {
-  rung_ = memory_.handlers().add({"chunks of the copy engine", handler_order::discard_scratch,
-                                  [this](const memory_demand& d) { return lanes_.trim(d.kind, d.device); }});
+  handler_ = memory_.handlers().add({"chunks of the copy engine", handler_order::discard_scratch,
+                                     [this](const memory_demand& d) { return lanes_.trim(d.kind, d.device); }});
 }
 
-copy_engine::~copy_engine() { memory_.handlers().remove(rung_); }
+copy_engine::~copy_engine() { memory_.handlers().remove(handler_); }
 
 copy_options copy_engine::options() const {
   lock_guard lock(mutex_);

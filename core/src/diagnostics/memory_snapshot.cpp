@@ -87,7 +87,7 @@ std::string memory_snapshot::json() const {
   };
   const label_list labels(*this);
   std::string s = "{\"usage\":" + usage.json() + ",\n\"labels\":" + labels.json();
-  s += ",\n\"block_columns\":[\"address\",\"bytes\",\"is_free\",\"starts_segment\",\"tag\",\"name\",\"is_kept\"],"
+  s += ",\n\"block_columns\":[\"address\",\"bytes\",\"is_free\",\"starts_segment\",\"tag\",\"name\",\"is_retained\"],"
        "\n\"pools\":";
   s += list(pools, [&](const pool_blocks& p) {
     return "{" + place(p.kind, p.device) + ",\"blocks\":" +
@@ -95,7 +95,7 @@ std::string memory_snapshot::json() const {
                 [&](const block_info& b) {
                   return "[" + std::to_string(reinterpret_cast<std::uintptr_t>(b.begin)) + "," +
                          std::to_string(b.bytes) + "," + (b.is_free ? "1," : "0,") + (b.starts_segment ? "1," : "0,") +
-                         labels.of(b.tag, b.name) + (b.is_kept ? ",1]" : ",0]");
+                         labels.of(b.tag, b.name) + (b.is_retained ? ",1]" : ",0]");
                 }) +
            "}";
   });

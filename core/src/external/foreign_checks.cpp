@@ -65,7 +65,7 @@ void refuse_own(runtime& m, byte_range bytes, foreign_verb of) {
   });
   if (!own) return;
   const std::string what = std::string(name_of(of)) + " of " + text_of(bytes, {}) + ": ";
-  if (own->is_free || own->is_kept)
+  if (own->is_free || own->is_retained)
     throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
   throw invalid_argument(
       what + "they belong to " + quoted_name(label_text(label_kind::name, own->name)) + " of ferry (" +

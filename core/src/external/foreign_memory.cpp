@@ -17,10 +17,10 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Bytes reserved as pinned; the destructor releases those that are not used.
-struct pin_booking {
-  memory_accounting& books;
+struct pinned_reservation {
+  memory_accounting& accounting;
   std::size_t bytes = 0;
-  ~pin_booking() { books.pools().remove_pinned(bytes); }
+  ~pinned_reservation() { accounting.pools().remove_pinned(bytes); }
 };
 
 }  // namespace
@@ -54,16 +54,16 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
   refuse_inside_capture(name_of(of));
   check_stream(runtime_, how);
   refuse_own(runtime_, bytes, of);
-  pin_booking booked{runtime_.memory()};
+  pinned_reservation reserved{runtime_.memory()};
   std::unique_lock lock(blocks_);
   known_memory memory = known_memory_at(backend(), ranges_, bytes, kind, of, how.name);
   // No lock is held during the reservation, because callbacks of the program may end borrows in it. Meanwhile other
   // threads may unpin ranges that this pin was to share: then more bytes must be reserved.
-  for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
+  for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > reserved.bytes;) {
     lock.unlock();
-    const std::size_t missing = more - booked.bytes;
+    const std::size_t missing = more - reserved.bytes;
     runtime_.memory().reserve_pinned(missing, how.stream ? how.stream->timeline().device() : default_device().index());
-    booked.bytes = more;
+    reserved.bytes = more;
     lock.lock();
     memory = known_memory_at(backend(), ranges_, bytes, kind, of, how.name);
   }
@@ -80,7 +80,7 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
     if (pin && !memory.is_known) {
       const std::size_t pinned_before = ranges_.bytes();
       ranges_.add(bytes);
-      booked.bytes -= ranges_.bytes() - pinned_before;
+      reserved.bytes -= ranges_.bytes() - pinned_before;
     }
   } catch (...) {
     if (e->borrows == 0) blocks_.erase(e);

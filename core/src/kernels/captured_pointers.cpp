@@ -52,7 +52,7 @@ lookup look_up(runtime& m, const std::byte* p) {
     if (found.whose == owner::array || s.kind() != known.kind) return;
     s.each_block([&](const block_info& b) {
       if (p < b.begin || p >= b.begin + b.bytes || !b.what) return;
-      found = {owner::array, describe(*b.what, !b.is_free && !b.is_kept)};
+      found = {owner::array, describe(*b.what, !b.is_free && !b.is_retained)};
     });
   });
   return found;

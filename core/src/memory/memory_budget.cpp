@@ -39,8 +39,8 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
   if (const workspace_turn* const w = workspace_scope::current()) {
-    r.kept = w->retained_bytes(kind, d);
-    r.kept_block = w->block_for(kind, d, bytes);
+    r.retained = w->retained_bytes(kind, d);
+    r.retained_block = w->block_for(kind, d, bytes);
   }
   r.cost = from.cost_of(saturated_sum(bytes, r.zones));
 
@@ -89,7 +89,7 @@ std::size_t memory_budget::available_bytes() const {
   const room r = look(1);
   const std::size_t fresh = std::min(saturated_sum(r.from_driver, r.trimmable), r.by_limits);
   const std::size_t of_pools = without(std::min(saturated_sum(fresh, r.pieces), r.cost.most_bytes), r.zones);
-  return std::min(saturated_sum(of_pools, r.kept), without(r.by_tags, r.zones));
+  return std::min(saturated_sum(of_pools, r.retained), without(r.by_tags, r.zones));
 }
 
 // Returns true without changing anything if the bytes fit. Otherwise first releases what the allocation itself would
@@ -101,7 +101,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   room r;
   const auto fits = [&] {
     r = look(bytes);
-    if (r.kept_block > 0 && r.kept_block <= r.by_tags) return true;
+    if (r.retained_block > 0 && r.retained_block <= r.by_tags) return true;
     if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
     return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
                                 r.cost.backend_bytes <= saturated_sum(r.from_driver, r.trimmable));

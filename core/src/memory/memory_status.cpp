@@ -85,10 +85,10 @@ std::string memory_usage::text() const {
          " % (" + bytes_text(used) + " of " + bytes_text(d.total_bytes) + ")\n";
     for (const of_kind& k : d.kinds) {
       if (k.kind != memory_kind::device && k.total_arrays == 0 && k.reserved_bytes == 0) continue;
-      const std::string kept = kept_text(k.retained_bytes - k.quarantined_bytes, k.quarantined_bytes);
+      const std::string retained = retained_text(k.retained_bytes - k.quarantined_bytes, k.quarantined_bytes);
       s += "  Pool use, " + std::string(kind_name(k.kind)) + " memory: " + bytes_text(k.current_bytes) + " in " +
            arrays_text(k.arrays) + " (" + bytes_text(k.reserved_bytes) + " reserved), at most " +
-           bytes_text(k.peak_bytes) + (kept.empty() ? "" : ", " + kept) + "\n";
+           bytes_text(k.peak_bytes) + (retained.empty() ? "" : ", " + retained) + "\n";
     }
     s += "  Limits: ";
     for (std::size_t i = 0; i < d.limits.size(); ++i) s += (i ? "; " : "") + d.limits[i];

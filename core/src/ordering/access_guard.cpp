@@ -128,7 +128,7 @@ class locked_tickets {
 };
 
 // record_exclusive for several streams, whose tickets are reserved together. Returns true if the uses were recorded.
-bool log_all_kept(std::span<joint_guard::part> parts) {
+bool record_all_exclusive(std::span<joint_guard::part> parts) {
   for (const joint_guard::part& p : parts)
     if (!all_are_exclusive(*p.on, p.uses)) return false;
   const locked_tickets lock(parts);
@@ -248,12 +248,12 @@ void refuse_inside_capture(std::string_view what) {
     this_thread_state.submitting = true;
     return;
   }
-  bool may_be_kept = true;
+  bool may_be_exclusive = true;
   if (on.is_special()) [[unlikely]] {
     refuse_special(on);
-    may_be_kept = !on.is_damaged();
+    may_be_exclusive = !on.is_damaged();
   }
-  at_ = may_be_kept ? record_exclusive(on, uses) : 0;
+  at_ = may_be_exclusive ? record_exclusive(on, uses) : 0;
   if (at_ == 0) {
     sort_by_log(uses);
     locked_logs locked(uses);
@@ -290,13 +290,13 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     return;
   }
   const unsigned failures = parts.empty() ? 0 : parts.front().on->registry().failures();  // before any ordering
-  bool may_be_kept = true;
+  bool may_be_exclusive = true;
   for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
-    may_be_kept = may_be_kept && !p.on->is_damaged();
+    may_be_exclusive = may_be_exclusive && !p.on->is_damaged();
     p.on->reserve_dependence();
   }
-  if (!may_be_kept || !log_all_kept(parts)) {
+  if (!may_be_exclusive || !record_all_exclusive(parts)) {
     std::vector<access> all;
     for (const part& p : parts) {
       sort_by_log(p.uses);

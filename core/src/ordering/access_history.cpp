@@ -15,16 +15,16 @@ std::uint16_t short_count(std::size_t n) { return static_cast<std::uint16_t>(std
 template <class Which>
 void access_history::erase_if(Which which) noexcept {
   const std::size_t inherited = inherited_;
-  std::size_t kept = 0;
+  std::size_t left = 0;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     if (which(uses_[i])) {
       if (i < inherited) --inherited_;
       continue;
     }
-    if (kept != i) uses_[kept] = uses_[i];
-    ++kept;
+    if (left != i) uses_[left] = uses_[i];
+    ++left;
   }
-  uses_.keep_first(kept);
+  uses_.keep_first(left);
 }
 
 void access_history::eviction(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
@@ -64,7 +64,7 @@ void access_history::mark_host_clean(std::uint64_t since) noexcept {
 void access_history::join_by_timeline() {
   const std::size_t own = uses_.size() - inherited_;
   std::reverse(uses_.begin(), uses_.end());
-  std::size_t kept = 0, kept_own = 0;
+  std::size_t left = 0, left_own = 0;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     end_open(uses_[i]);
     const access_record u = uses_[i];
@@ -73,20 +73,20 @@ void access_history::join_by_timeline() {
       return v.by == u.by && v.write == u.write && is_lost(v) == lost;
     };
     std::size_t k = 0;
-    while (k < kept && !is_like(uses_[k])) ++k;
-    if (k == kept) {
-      uses_[kept++] = u;
-      kept_own += i < own;
+    while (k < left && !is_like(uses_[k])) ++k;
+    if (k == left) {
+      uses_[left++] = u;
+      left_own += i < own;
       continue;
     }
     access_record& into = uses_[k];
     into.at = std::max<ticket>(into.at, u.at) & open_ticket;
     into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
   }
-  uses_.keep_first(kept);
+  uses_.keep_first(left);
   std::reverse(uses_.begin(), uses_.end());
-  inherited_ = short_count(kept - kept_own);
-  limit_ = short_count(std::max(usual_limit, 2 * kept));
+  inherited_ = short_count(left - left_own);
+  limit_ = short_count(std::max(usual_limit, 2 * left));
 }
 
 void access_history::change_owner() noexcept {

@@ -6,7 +6,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
+void host_pinned_pages::pin(timeline& on, std::span<const access> uses) {
   std::lock_guard lock(mutex_);
   if (!is_at_rest_) {
     try {
@@ -18,17 +18,17 @@ void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
   for (const access& use : uses) {
     allocation& a = *use.what;
     if (a.kind != memory_kind::unified) continue;
-    kept& k = kept_[&a];
+    pinned_range& k = pinned_[&a];
     const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
     const byte_range all = range_now(a);
     if (k.generation == generation && k.bytes.covers(all)) continue;
     if (runtime_.backend().attributes(all.begin).kind == memory_kind::unified)
-      keep(on, a, all);  // otherwise the memory belongs to the program
+      pin(on, a, all);  // otherwise the memory belongs to the program
     k = {generation, all};
   }
 }
 
-void host_pinned_pages::keep(timeline& on, allocation& a, byte_range bytes) {
+void host_pinned_pages::pin(timeline& on, allocation& a, byte_range bytes) {
   {
     std::lock_guard lock(a.history);
     a.history.set_advised(true);  // the next owner of the bytes removes the advice

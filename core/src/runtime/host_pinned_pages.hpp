@@ -20,18 +20,18 @@ class host_pinned_pages {
   // For arrays that are about to be used on a stream: moves their pages to the CPU, where devices access them from then
   // on. The move is ordered on the stream as a write. Moves each array once, and again when a later borrow makes it
   // larger. The first call blocks until all work of the runtime is complete, because earlier prefetches may be pending.
-  void keep(timeline& on, std::span<const access> uses);
+  void pin(timeline& on, std::span<const access> uses);
 
  private:
-  struct kept {
+  struct pinned_range {
     std::uint64_t generation = ~std::uint64_t{0};
     byte_range bytes;
   };
-  void keep(timeline& on, allocation& a, byte_range bytes);
+  void pin(timeline& on, allocation& a, byte_range bytes);
   runtime& runtime_;
   std::mutex mutex_;  // held until the moves are enqueued: the next use of the array is ordered behind them
   bool is_at_rest_ = false;
-  std::unordered_map<const allocation*, kept> kept_;
+  std::unordered_map<const allocation*, pinned_range> pinned_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

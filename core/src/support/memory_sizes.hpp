@@ -30,7 +30,7 @@ inline std::size_t rounded_up(std::size_t bytes, std::size_t to) {
 }
 
 // Describes the bytes retained by workspaces and in quarantine; empty if there are none.
-inline std::string kept_text(std::size_t by_workspaces, std::size_t in_quarantine) {
+inline std::string retained_text(std::size_t by_workspaces, std::size_t in_quarantine) {
   std::string s = by_workspaces > 0 ? bytes_text(by_workspaces) + " kept by workspaces" : "";
   if (in_quarantine > 0) s += (s.empty() ? "" : ", ") + bytes_text(in_quarantine) + " in quarantine (memory checks)";
   return s;

@@ -9,7 +9,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 event_stock::~event_stock() {
-  for (const auto& [of, events] : kept_)
+  for (const auto& [of, events] : unused_)
     for (const native_event e : events) {
       try {
         of.first->destroy_event(e);
@@ -21,10 +21,10 @@ event_stock::~event_stock() {
 native_event event_stock::take(detail::backend& backend, int device) {
   {
     lock_guard lock(mutex_);
-    std::vector<native_event>& kept = kept_[{&backend, device}];
-    if (!kept.empty()) {
-      const native_event e = kept.back();
-      kept.pop_back();
+    std::vector<native_event>& events = unused_[{&backend, device}];
+    if (!events.empty()) {
+      const native_event e = events.back();
+      events.pop_back();
       return e;
     }
   }
@@ -34,7 +34,7 @@ native_event event_stock::take(detail::backend& backend, int device) {
 void event_stock::give_back(detail::backend& backend, int device, native_event e) noexcept {
   try {
     lock_guard lock(mutex_);
-    kept_[{&backend, device}].push_back(e);
+    unused_[{&backend, device}].push_back(e);
   } catch (...) {  // out of memory: the event is lost
   }
 }

@@ -22,7 +22,7 @@ class event_stock {
 
  private:
   mutex mutex_;
-  std::map<std::pair<backend*, int>, std::vector<native_event>> kept_ FERRY_GUARDED_BY(mutex_);
+  std::map<std::pair<backend*, int>, std::vector<native_event>> unused_ FERRY_GUARDED_BY(mutex_);
 };
 
 class enqueued_operation final : public stream_progress {

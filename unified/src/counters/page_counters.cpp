@@ -60,21 +60,21 @@ void page_counters::stop() {
   source_ = nullptr;
   owned_.reset();
   why_not_.clear();
-  books_ = {};
+  pages_ = {};
 }
 
 void page_counters::used(allocation& a, const std::string& phase) {
   lock_guard lock(mutex_);
   if (!source_) return;
   const byte_range all = range_now(a);
-  books_.used(all, name_in_reports(a, all.size()), phase, source_->page_clock());
+  pages_.used(all, name_in_reports(a, all.size()), phase, source_->page_clock());
   if (source_->waiting_page_events() >= many_events) take(false);
 }
 
 void page_counters::take(bool flush) {
   std::vector<page_event> events;
   source_->take_page_events(events, flush);
-  books_.enter(std::move(events));
+  pages_.enter(std::move(events));
 }
 
 std::map<counted_pages::row_name, counted_moves> page_counters::read(migration_report& into) {
@@ -84,7 +84,7 @@ std::map<counted_pages::row_name, counted_moves> page_counters::read(migration_r
   take(true);
   into.is_counted = true;
   into.lost_counts = source_->lost_page_events() - lost_before_;
-  return books_.rows();
+  return pages_.rows();
 }
 
 void page_counters::reset() {
@@ -92,7 +92,7 @@ void page_counters::reset() {
   if (!source_) return;
   take(true);
   lost_before_ = source_->lost_page_events();
-  books_.clear_rows();
+  pages_.clear_rows();
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

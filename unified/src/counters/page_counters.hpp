@@ -46,7 +46,7 @@ class page_counters {
   std::unique_ptr<page_event_source> owned_ FERRY_GUARDED_BY(mutex_);
   std::string why_not_ FERRY_GUARDED_BY(mutex_);
   std::uint64_t lost_before_ FERRY_GUARDED_BY(mutex_) = 0;
-  counted_pages books_ FERRY_GUARDED_BY(mutex_);
+  counted_pages pages_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

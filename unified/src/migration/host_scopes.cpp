@@ -29,8 +29,8 @@ std::uint64_t host_scopes::begin_span(allocation& a, byte_range where, bool writ
   return begin(a, where, writes, at, through, false);
 }
 
-std::vector<byte_range> host_scopes::without_kept(allocation& a, byte_range where) {
-  return records_.lock(a)->scopes.without_kept(where, settings_.page());
+std::vector<byte_range> host_scopes::without_pinned(allocation& a, byte_range where) {
+  return records_.lock(a)->scopes.without_pinned(where, settings_.page());
 }
 
 void host_scopes::set_span_checks(span_checks how) {

@@ -29,7 +29,7 @@ class host_scopes {
   std::uint64_t begin_span(allocation& a, byte_range where, bool writes, source_line at, const char* through);
   void end(allocation& a, std::uint64_t number) noexcept { records_.lock(a)->scopes.end(number); }
   // Returns the range without the pages that guards pin to the CPU.
-  std::vector<byte_range> without_kept(allocation& a, byte_range where);
+  std::vector<byte_range> without_pinned(allocation& a, byte_range where);
 
   void set_span_checks(span_checks how);
   void set_element_traces(element_traces how);

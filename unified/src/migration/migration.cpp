@@ -28,7 +28,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
     std::vector<byte_range> parts{p.bytes};
     if (migration_policy* known = migration_policy::of(m); known && m.migrates_unified()) {
       known->need_managed(a, "prefetch");
-      if (!p.to.is_host()) parts = known->scopes().without_kept(a, p.bytes);
+      if (!p.to.is_host()) parts = known->scopes().without_pinned(a, p.bytes);
     }
     for (const byte_range part : parts) {
       uses.push_back({&a, part, false, false, p.at});  // a read: other readers may run while pages move

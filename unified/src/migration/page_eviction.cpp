@@ -56,7 +56,7 @@ page_eviction::page_eviction(runtime& m, const migration_settings& settings, arr
                                  [this](const memory_demand& d) { return evict(d, page_step::move); }});
 }
 page_eviction::~page_eviction() {
-  for (const std::uint64_t rung : handlers_) runtime_.memory().handlers().remove(rung);
+  for (const std::uint64_t handler : handlers_) runtime_.memory().handlers().remove(handler);
 }
 
 void page_eviction::mark_discardable(allocation& a, byte_range where) {

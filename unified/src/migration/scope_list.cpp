@@ -23,7 +23,7 @@ void scope_list::refuse_conflict(const coming_access& a) const {
                              " scope first");
 }
 
-std::vector<byte_range> scope_list::without_kept(byte_range where, std::size_t page) const {
+std::vector<byte_range> scope_list::without_pinned(byte_range where, std::size_t page) const {
   std::vector<byte_range> parts{where};
   for (const scope& s : scopes_) {
     if (!s.keeps_pages) continue;

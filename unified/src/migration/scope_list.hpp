@@ -41,7 +41,7 @@ class scope_list {
                        [&](const scope& s) { return s.keeps_pages && s.where.overlaps(where); });
   }
   // Returns the range without the pages that guards pin to the CPU.
-  std::vector<byte_range> without_kept(byte_range where, std::size_t page) const;
+  std::vector<byte_range> without_pinned(byte_range where, std::size_t page) const;
 
  private:
   template <class Which>

@@ -129,8 +129,8 @@ class memory_budget {
   struct room {
     detail::request_cost cost;
     std::size_t from_driver = 0, trimmable = 0, pieces = 0;
-    std::size_t zones = 0;                 // around each array; see memory_checks
-    std::size_t kept = 0, kept_block = 0;  // retained by the workspace of the thread's scope; for this array
+    std::size_t zones = 0;                         // around each array; see memory_checks
+    std::size_t retained = 0, retained_block = 0;  // retained by the workspace of the thread's scope; for this array
     std::size_t by_limits = SIZE_MAX, by_tags = SIZE_MAX;  // what limits and limits of tags leave
   };
   room look(std::size_t bytes) const;

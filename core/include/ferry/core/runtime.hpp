@@ -127,7 +127,7 @@ class runtime {
   std::unique_ptr<detail::foreign_memory> foreign_;
   std::unique_ptr<detail::memory_checker> checker_;
   std::unique_ptr<detail::peer_grants> peers_;
-  std::unique_ptr<detail::host_pinned_pages> kept_;
+  std::unique_ptr<detail::host_pinned_pages> host_pinned_pages_;
   std::unique_ptr<detail::copy_engine> copies_;
   std::unique_ptr<detail::access_policy> owned_policy_;
   std::atomic<detail::access_policy*> policy_{nullptr};

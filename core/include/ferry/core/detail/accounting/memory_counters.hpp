@@ -75,9 +75,9 @@ class memory_counters {
               allocated_bytes.load(std::memory_order_relaxed), freed_bytes.load(std::memory_order_relaxed)};
     }
   };
-  struct book;          // of one thread
-  struct thread_books;  // all counters of one thread
-  struct quick_book {   // the counters that the thread used last
+  struct table;          // of one thread
+  struct thread_tables;  // all counters of one thread
+  struct quick_book {    // the counters that the thread used last
     std::uint64_t serial = 0;
     cell* cells = nullptr;
   };
@@ -97,7 +97,7 @@ class memory_counters {
   };
   std::vector<settled_cell> settled_;
   mutable mutex mutex_;
-  std::vector<std::shared_ptr<book>> books_;  // includes those of ended threads, which the next thread reuses
+  std::vector<std::shared_ptr<table>> tables_;  // includes those of ended threads, which the next thread reuses
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

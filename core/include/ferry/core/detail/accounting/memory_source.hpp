@@ -39,7 +39,7 @@ struct block_info {
   bool is_free = false;
   bool starts_segment = false;  // first block of a backend segment, which ends before the next such block
   memory_label tag = 0, name = 0;
-  bool is_kept = false;  // not free, but in no array: retained by a workspace, or in quarantine
+  bool is_retained = false;  // not free, but in no array: retained by a workspace, or in quarantine
   allocation* what = nullptr;
 };
 
