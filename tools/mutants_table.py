@@ -76,8 +76,9 @@ MUTANTS = [
     ("R18", "reads are free while somebody captures", (HOST_ACCESS, "!for_all || capture_session::is_any_under_way()", "!for_all")),
     ("R7", "the CPU waits for the first sixteen uses only", (HOST_WAIT, "    if (!pending.all()) continue;\n", "")),
     ("R7", "element writes ask like reads",
-     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write ? detail::access_mode::inout : detail::access_mode::in,",
-      "if (!permission_.may_read(log)) [[unlikely]]\n      wait_for_host(access_mode::in,")),
+     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] {\n      element = wait_for_element(element, write, line);",
+      "if (!permission_.may_read(log)) [[unlikely]] {\n      element = wait_for_element(element, false, line);")),
+    ("R7", "an access whose element is not used does not wait", (VIEW, "asm volatile(\"\" : \"+r\"(element));", "")),
     ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>, line);", "wait_for_host(false, line);")),
     ("R7", "every element access asks", (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]", "(void)log;")),
     # Recorded events.

@@ -12,6 +12,7 @@
 #include <ferry/core.hpp>
 
 #include "../support/suite.hpp"
+#include "lattice.hpp"
 #include "loops.hpp"
 
 namespace bm = benchmarks;
@@ -54,7 +55,8 @@ bool right(data& d) {
   const float sum = bm::sum_raw(d.rx, n);
   return bm::sum_range_for(d.x) == sum && bm::sum_accumulate(d.x) == sum && bm::sum_host(d.x, n) == sum &&
          bm::sum_subscript(d.x, n) == sum && same_stencil(d, bm::stencil_span) && same_stencil(d, bm::stencil_host) &&
-         same_axpy(d, bm::axpy_range_for) && same_axpy(d, [](float a, auto& x, auto& y) { bm::axpy_host(a, x, y, n); });
+         same_stencil(d, bm::stencil_calls) && same_axpy(d, bm::axpy_range_for) &&
+         same_axpy(d, [](float a, auto& x, auto& y) { bm::axpy_host(a, x, y, n); });
 }
 
 // A loop whose result the compiler must not discard.
@@ -97,6 +99,12 @@ int main(int argc, char** argv) {
   compare("axpy, host(u)", writing([&] { bm::axpy_host(1e-6f, d.x, d.y, n); }), raw_axpy, 1.02);
   compare("stencil, host_span", writing([&] { bm::stencil_span(d.u, d.v); }), raw_stencil, 1.02, inner);
   compare("stencil, host(u)", writing([&] { bm::stencil_host(d.u, d.v); }), raw_stencil, 1.02, inner);
+  compare("stencil, checked u(i, j)", writing([&] { bm::stencil_calls(d.u, d.v); }), raw_stencil, 0, inner);
+  using field = ferry::unified_array<double, 2>;
+  bm::lattice<field> ours(rows, columns, [](double v) { return field({rows, columns}, v); });
+  bm::lattice<bm::vector_field> plain(rows, columns, [](double v) { return bm::vector_field(rows, columns, v); });
+  s.add({"lattice Boltzmann step at -O2, u(i, j)", "ns", writing([&] { bm::lattice_step(ours); }), "std::vector",
+         writing([&] { bm::lattice_step(plain); }), bm::bound::ratio_at_most(2), 0, inner});
   // Arrays of whole pages, compared with vectors: the comparison is between places in memory, not between loops.
   constexpr std::size_t side = 1024;
   const ferry::unified_array<float, 2> from({side, side}, 1.f);

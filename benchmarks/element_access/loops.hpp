@@ -93,5 +93,10 @@ BENCHMARK_LOOP inline void stencil_host(const ferry::unified_array<float, 2>& u,
     for (std::size_t j = 1; j + 1 < u.extent(1); ++j)
       to(i, j) = 0.25f * (h(i - 1, j) + h(i, j - 1) + h(i, j + 1) + h(i + 1, j));
 }
+BENCHMARK_LOOP inline void stencil_calls(const ferry::unified_array<float, 2>& u, ferry::unified_array<float, 2>& v) {
+  for (std::size_t i = 1; i + 1 < u.extent(0); ++i)
+    for (std::size_t j = 1; j + 1 < u.extent(1); ++j)
+      v(i, j) = 0.25f * (u(i - 1, j) + u(i, j - 1) + u(i, j + 1) + u(i + 1, j));
+}
 
 }  // namespace benchmarks

@@ -307,10 +307,10 @@ BOOST_AUTO_TEST_CASE(use_after_free_long_ago) {
 BOOST_AUTO_TEST_CASE(indices_name_the_array_its_shape_and_the_line) {
   fr::unified_array<int, 2> u({3, 4}, 1);
   check_error<fr::invalid_argument>(
-      [&] { u(1, 4) = 2; }, {"index 4 in dimension 1 of the unnamed unified array of 3 x 4 ints in errors_test.cpp:",
-                             "outside its extent 4"});
+      [&] { u.at(1, 4) = 2; }, {"index 4 in dimension 1 of the unnamed unified array of 3 x 4 ints in errors_test.cpp:",
+                                "outside its extent 4"});
   u.name("u");
-  check_error<fr::invalid_argument>([&] { (void)std::as_const(u)(3, 0); },
+  check_error<fr::invalid_argument>([&] { (void)std::as_const(u).at(3, 0); },
                                     {"array 'u' of 3 x 4 ints in errors_test.cpp:"});
 }
 

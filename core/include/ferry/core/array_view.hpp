@@ -21,6 +21,7 @@
 #include "ferry/core/device.hpp"
 #include "ferry/core/device_element.hpp"
 #include "ferry/core/extents.hpp"
+#include "ferry/core/macros.hpp"
 #include "ferry/core/mdspan.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/version.hpp"
@@ -266,22 +267,23 @@ class array_view {
   const_view transpose() const { return transposed<const_view>(); }
 
   /// Accesses one element from the CPU. Blocks until the conflicting device work is complete. Without such work it
-  /// costs one comparison, plus one for each index. Numbers in device memory are returned as
-  /// device_element: a(i, j).get() copies one to the CPU.
+  /// costs one comparison. Numbers in device memory are returned as device_element: a(i, j).get() copies one to the
+  /// CPU.
   /// @param first first index, with the caller's source line
   /// @param index further indices, each in [0, extent)
-  /// @throws invalid_argument with the array, the index and its extent, if an index is out of range
+  /// @throws invalid_argument with the array, the index and its extent, if an index is out of range, where indices are
+  ///   checked (FERRY_CHECK_INDICES)
   template <class... Index>
-  requires(sizeof...(Index) + 1 == Rank &&
-           (std::is_convertible_v<Index, std::size_t> && ...)) detail::element_access<T, Kind>
-  operator()(detail::located_index first, Index... index) {
+  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
+      [[gnu::always_inline]] detail::element_access<T, Kind>
+      operator()(detail::located_index first, Index... index) {
     return at_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// @overload
   template <class... Index>
-  requires(sizeof...(Index) + 1 == Rank &&
-           (std::is_convertible_v<Index, std::size_t> && ...)) detail::element_access<const T, Kind>
-  operator()(detail::located_index first, Index... index) const {
+  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
+      [[gnu::always_inline]] detail::element_access<const T, Kind>
+      operator()(detail::located_index first, Index... index) const {
     return at_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// The value of an array of rank 0; otherwise as above.
@@ -293,22 +295,27 @@ class array_view {
     return at_offset<const T>(at);
   }
   /// Accesses one element of an array of rank 1; see operator()().
-  detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
+  [[gnu::always_inline]] detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
     return at_offset<T>(i.at, i.value);
   }
   /// @overload
-  detail::element_access<const T, Kind> operator[](detail::located_index i) const requires(Rank == 1) {
+  [[gnu::always_inline]] detail::element_access<const T, Kind> operator[](detail::located_index i) const
+      requires(Rank == 1) {
     return at_offset<const T>(i.at, i.value);
   }
   /// True if the work that writes the elements is complete. Never blocks.
   bool is_ready() const { return !owner_ || detail::are_uses_complete(owner_.get(), bytes(), false); }
-  /// Same as operator(), under the name that containers use.
+  /// Same as operator(), but always compares the indices with the extents, as at() of containers does.
   template <class... Index>
-  requires(sizeof...(Index) == Rank) detail::element_access<T, Kind> at(Index... index) { return (*this)(index...); }
+  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...))  //
+      detail::element_access<T, Kind> at(detail::located_index first, Index... index) {
+    return at_checked_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
+  }
   /// @overload
   template <class... Index>
-  requires(sizeof...(Index) == Rank) detail::element_access<const T, Kind> at(Index... index)
-  const { return (*this)(index...); }
+  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...))  //
+      detail::element_access<const T, Kind> at(detail::located_index first, Index... index)
+  const { return at_checked_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...); }
 
   /// Contiguous iteration at raw pointer speed: one host access check in begin(), none in the loop. Blocks as
   /// operator() does. A pointer is valid until the next conflicting submission.
@@ -341,6 +348,7 @@ class array_view {
 
   /// @cond
  protected:
+  static constexpr bool checks_indices = FERRY_CHECK_INDICES || !detail::has_element_references<T, Kind>;
   [[noreturn, gnu::noinline, gnu::cold]] void throw_freed(source_line at) const {
     const detail::array_look shape = look();
     (void)owner_.get(at, &shape);
@@ -351,27 +359,44 @@ class array_view {
   }
   // Costs one comparison while no new submission touches the same bytes.
   template <class U>
-  U* granted(T* element, source_line line) const {
+  [[gnu::always_inline]] U* granted(T* element, source_line line) const {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
-    // Other ranks need no check: without an owner there are no elements, so every index is out of range.
+    // Other ranks need no check: without an owner there are no elements.
     if constexpr (Rank == 0) (void)owner_.get();
     const detail::access_history& log = owner_.unchecked()->history;
-    if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
-      wait_for_host(write ? detail::access_mode::inout : detail::access_mode::in,
-                    {detail::host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});
+    if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] {
+      element = wait_for_element(element, write, line);
+      asm volatile("" : "+r"(element));  // the wait is needed even if the element is not
+    }
     return element;
   }
+  // Returns the element. "pure" tells the compiler that no member of the view changes, so that loops keep extents and
+  // strides in registers. What changes are counters, which are loaded each time (movable_load).
+  [[gnu::noinline, gnu::cold, gnu::pure]] T* wait_for_element(T* element, bool write, source_line line) const {
+    wait_for_host(write ? detail::access_mode::inout : detail::access_mode::in,
+                  {detail::host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});
+    return element;
+  }
+  template <class U>
+  [[gnu::always_inline]] detail::element_access<U, Kind> element_at(std::ptrdiff_t offset, source_line line) const {
+    if constexpr (detail::has_element_references<U, Kind>)
+      return *granted<U>(data_ + offset, line);
+    else
+      return {owner_, data_ + offset, line};
+  }
   template <class U, class... Index>
-  detail::element_access<U, Kind> at_offset(source_line line, Index... index) const {
-    check_indices(line, index...);
+  [[gnu::always_inline]] detail::element_access<U, Kind> at_offset(source_line line, Index... index) const {
+    if constexpr (checks_indices) check_indices(line, index...);
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
-    if constexpr (detail::has_element_references<U, Kind>)
-      return *granted<U>(data_ + at, line);
-    else
-      return {owner_, data_ + at, line};
+    return element_at<U>(at, line);
+  }
+  template <class U, class... Index>
+  detail::element_access<U, Kind> at_checked_offset(source_line line, Index... index) const {
+    check_indices(line, index...);
+    return at_offset<U>(line, index...);
   }
   template <class U>
   auto first(source_line line) const {
@@ -396,7 +421,7 @@ class array_view {
     return data_;
   }
   template <class... Index>
-  void check_indices([[maybe_unused]] source_line line, Index... index) const {
+  [[gnu::always_inline]] void check_indices([[maybe_unused]] source_line line, Index... index) const {
     std::size_t d = 0;
     ((index < extents_[d] ? void(++d) : throw_outside(index, d, line)), ...);
   }

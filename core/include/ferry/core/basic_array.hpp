@@ -124,20 +124,15 @@ class basic_array : public array_view<T, Rank, Kind> {
   basic_array clone(source_line at = source_line::here()) const;
 
   /// Accesses one element from the CPU; see array_view::operator()().
-  detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
-    this->check_indices(i.at, i.value);
-    if constexpr (detail::has_element_references<T, Kind>)
-      return *this->template granted<T>(this->data_ + i.value, i.at);
-    else
-      return {this->owner_, this->data_ + i.value, i.at};
+  [[gnu::always_inline]] detail::element_access<T, Kind> operator[](detail::located_index i) requires(Rank == 1) {
+    if constexpr (view::checks_indices) this->check_indices(i.at, i.value);
+    return this->template element_at<T>(static_cast<std::ptrdiff_t>(i.value), i.at);
   }
   /// @overload
-  detail::element_access<const T, Kind> operator[](detail::located_index i) const requires(Rank == 1) {
-    this->check_indices(i.at, i.value);
-    if constexpr (detail::has_element_references<T, Kind>)
-      return *this->template granted<const T>(this->data_ + i.value, i.at);
-    else
-      return {this->owner_, this->data_ + i.value, i.at};
+  [[gnu::always_inline]] detail::element_access<const T, Kind> operator[](detail::located_index i) const
+      requires(Rank == 1) {
+    if constexpr (view::checks_indices) this->check_indices(i.at, i.value);
+    return this->template element_at<const T>(static_cast<std::ptrdiff_t>(i.value), i.at);
   }
 
   using view::name;

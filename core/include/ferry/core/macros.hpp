@@ -27,6 +27,16 @@
 #define FERRY_IN_DEVICE_CODE 0
 #endif
 
+/// 1 if a(i, j) and a[i] compare each index with its extent on the CPU, and throw invalid_argument if it is outside: in
+/// sources that are compiled without NDEBUG. Define it for all sources of a program to 0 or 1 to decide otherwise.
+#ifndef FERRY_CHECK_INDICES
+#if defined(NDEBUG)
+#define FERRY_CHECK_INDICES 0
+#else
+#define FERRY_CHECK_INDICES 1
+#endif
+#endif
+
 /// 1 if functors are checked: always on simulated devices, on CUDA in debug builds.
 #if FERRY_IN_DEVICE_CODE && defined(NDEBUG)
 #define FERRY_CHECKS 0

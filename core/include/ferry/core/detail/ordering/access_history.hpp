@@ -9,6 +9,7 @@
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/ordering/use_list.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/movable_load.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -33,10 +34,10 @@ class access_history {
   bool is_exclusive_to(const timeline& t) const { return exclusive_owner_.load(std::memory_order_acquire) == &t; }
 
   // Counters for the CPU's fast path: accesses of any kind, and writes, recorded so far.
-  std::uint64_t access_epoch() const { return access_epoch_.load(std::memory_order_relaxed); }
-  std::uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
+  std::uint64_t access_epoch() const { return movable_load(access_epoch_); }
+  std::uint64_t writes() const { return movable_load(writes_); }
   // True if the CPU may read all of the bytes without waiting. Acquires: all earlier writes are visible.
-  bool is_host_clean() const { return host_clean_.load(std::memory_order_acquire); }
+  bool is_host_clean() const { return movable_load(host_clean_); }
   // Invalidates all copies of the counters.
   void invalidate() { bump(access_epoch_), note_write(); }
 

@@ -6,6 +6,7 @@
 #include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/movable_load.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -24,12 +25,10 @@ class host_permission {
   bool may_read(const access_history& l) const {
     if (l.is_host_clean()) [[likely]]
       return true;  // one load less than the counter comparison; loads bound a loop over elements
-    return l.writes() == writes_.load(std::memory_order_acquire);
+    return l.writes() == movable_load(writes_);
   }
   // True if the CPU may write the bytes without waiting.
-  bool may_write(const access_history& l) const {
-    return l.access_epoch() == access_epoch_.load(std::memory_order_acquire);
-  }
+  bool may_write(const access_history& l) const { return l.access_epoch() == movable_load(access_epoch_); }
   // Stores the result of a completed wait for reading, or also for writing.
   void keep(host_access_state s, bool write) {
     writes_.store(s.writes, std::memory_order_release);
