@@ -24,6 +24,9 @@ namespace detail {
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
 // Sets the name for messages and reports.
 void name_allocation(allocation& a, std::string text);
+// Specialized for objects of other libraries that arrays are made from: a static function shape<Rank>(object).
+template <class X>
+struct foreign_elements {};
 }  // namespace detail
 
 /// An array that owns its elements: Rank dimensions of T in one kind of memory. Movable; copied only explicitly (clone,
@@ -106,6 +109,16 @@ class basic_array : public array_view<T, Rank, Kind> {
   /// @overload
   static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
+  }
+  /// Makes an array with the elements of an object of another library: of Eigen, with <ferry/eigen.hpp>.
+  /// @param x a dense object of the same rank; its numbers are converted
+  /// @param d device of the memory
+  template <class X>
+  requires(requires(const X& x) { detail::foreign_elements<X>::template shape<Rank>(x); })  //
+      static basic_array from(const X& x, ferry::device d = default_device()) {
+    basic_array a(detail::foreign_elements<X>::template shape<Rank>(x), d);
+    copy(x, a, source_line{});
+    return a;
   }
   /// Takes ownership of bytes that were allocated elsewhere, at the start of their block (see adopt).
   static basic_array from_owner(detail::allocation_ref owner, const extents<Rank>& e) {

@@ -3,6 +3,7 @@
 /// not.
 #pragma once
 #include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/core/eigen_copy.hpp"
 #include "ferry/version.hpp"
 
 #if __has_include(<Eigen/Core>)
@@ -12,22 +13,6 @@ namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
-
-namespace detail {
-template <class T, std::size_t Rank>
-using eigen_of_all = std::conditional_t<Rank == 1, Eigen::Matrix<T, Eigen::Dynamic, 1>,
-                                        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
-
-template <std::size_t Rank, class Derived>
-extents<Rank> shape_of(const Eigen::DenseBase<Derived>& x) {
-  if constexpr (Rank == 1) {
-    static_assert(Derived::IsVectorAtCompileTime, "an array of one dimension and a matrix: take a vector of Eigen's");
-    return extents<1>(x.size());
-  } else {
-    return extents<2>(x.rows(), x.cols());
-  }
-}
-}  // namespace detail
 
 /// Copies the coefficients of a vector, matrix or expression of any storage order to a sharded array. Halos do not
 /// change. Blocks until the coefficients have been read.
