@@ -107,6 +107,20 @@ BOOST_AUTO_TEST_CASE(a_listener_that_throws_undoes_no_launch) {
   CHECK_EQUAL(a, std::vector<int>(100, 2));
 }
 
+BOOST_AUTO_TEST_CASE(a_graph_without_work) {
+  const fr::stream s{fr::devices().front()};
+  ints a({100}, 1);
+  fr::graph g;
+  BOOST_TEST(!g);
+  check_error<fr::invalid_argument>([&] { g.launch(s); }, {"the graph has no work", "fr::capture"});
+  g = fr::capture(s, [&] { fr::parallel_for(s, 100, add{1}, a); });
+  BOOST_TEST(!!g);
+  g.launch(s);
+  CHECK_EQUAL(a, std::vector<int>(100, 2));
+  const fr::graph moved = std::move(g);
+  check_error<fr::invalid_argument>([&] { g.launch(s); }, {"the graph has no work"});
+}
+
 BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().front()}, u{fr::devices().front()};
   ints x({1000}, 1), y({1000}, 2), z({1000}, 0);

@@ -74,7 +74,7 @@ struct add_twice {  // the same array through two parameters
 fr::device_array<int> with_lambda(std::size_t n, int factor) {
   fr::device_array<int> y({n}, 1);
   fr::parallel_for(
-      n, [=] FERRY_HOST_DEVICE(std::size_t i, int* p) { p[i] += factor * static_cast<int>(i); }, y);
+      n, FERRY_LAMBDA(std::size_t i, int* p) { p[i] += factor * static_cast<int>(i); }, y);
   return y;
 }
 

@@ -190,6 +190,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(at_checks_indices_and_begin_needs_neighbours, K, h
     check_error<fr::invalid_argument>([&] { one.slice({0, 5})[5] = 0; }, {"index 5", "'one'", "extent 5"});
     check_error<fr::invalid_argument>([&] { (void)fr::basic_array<int, 1, K::value>()[0]; }, {"index 0", "extent 0"});
   }
+  check_error<fr::invalid_argument>([&] { (void)fr::basic_array<int, 1, K::value>().front(); },
+                                    {"index 0", "extent 0"});
+  check_error<fr::invalid_argument>([&] { (void)fr::basic_array<int, 1, K::value>().back(); },
+                                    {"index -1", "extent 0", "views_test.cpp"});
+  BOOST_TEST((std::as_const(one).front() == 0 && std::as_const(one).back() == 9 && one.slice({2, 5}).back() == 4));
+  one.front() = -1, one.back() = 99;
+  BOOST_TEST((one[0] == -1 && one[9] == 99));
+  one.front() = 0;
   one[9] = 90;
   BOOST_TEST((std::as_const(one)[9] == 90 && one[0] == 0));
   auto t = u.transpose();

@@ -45,12 +45,15 @@ void tell(const std::function<void(timeline&)>& f, timeline& on) noexcept {
 }  // namespace
 
 graph::graph(std::unique_ptr<state> s) : state_(std::move(s)) {}
+graph::graph() noexcept = default;
 graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
 graph::~graph() = default;
 
 void graph::launch(stream_ref s, source_line at) {
-  if (!state_) throw_moved_from("the graph");
+  if (!state_)
+    throw invalid_argument(
+        "the graph has no work: it was moved from, or nothing was assigned: use g = fr::capture(s, body)");
   runtime& m = runtime::current();
   if (state_->serial != m.serial()) throw_other_runtime("the graph");
   for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);

@@ -303,6 +303,24 @@ class array_view {
       requires(Rank == 1) {
     return at_offset<const T>(i.at, i.value);
   }
+  /// The first element of an array of rank 1; see at().
+  /// @throws invalid_argument if there is none
+  detail::element_access<T, Kind> front(source_line at = source_line::here()) requires(Rank == 1) {
+    return at_checked_offset<T>(at, std::size_t{0});
+  }
+  /// @overload
+  detail::element_access<const T, Kind> front(source_line at = source_line::here()) const requires(Rank == 1) {
+    return at_checked_offset<const T>(at, std::size_t{0});
+  }
+  /// The last element of an array of rank 1; see at().
+  /// @throws invalid_argument if there is none
+  detail::element_access<T, Kind> back(source_line at = source_line::here()) requires(Rank == 1) {
+    return at_checked_offset<T>(at, size() - 1);
+  }
+  /// @overload
+  detail::element_access<const T, Kind> back(source_line at = source_line::here()) const requires(Rank == 1) {
+    return at_checked_offset<const T>(at, size() - 1);
+  }
   /// True if the work that writes the elements is complete. Never blocks.
   bool is_ready() const { return !owner_ || detail::are_uses_complete(owner_.get(), bytes(), false); }
   /// Same as operator(), but always compares the indices with the extents, as at() of containers does.

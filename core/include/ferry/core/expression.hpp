@@ -46,6 +46,8 @@ class expression {
   /// The program behind the expression.
   const detail::expression_program& program() const& { return program_; }
   detail::expression_program&& program() && { return std::move(program_); }
+  // Compilers quote the line of a deleted function, so it states the remedy.
+  explicit operator bool() const = delete;  // a condition is one value: use all_equal(a, b), all(a == b), any(a == b)
 
  private:
   detail::expression_program program_;

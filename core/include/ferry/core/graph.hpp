@@ -18,13 +18,18 @@ namespace ferry::inline FERRY_ABI {
 /// destroyed during the capture belongs to the graph. The destructor blocks until its last launch is complete.
 class graph {
  public:
+  /// No work, until a capture is assigned.
+  graph() noexcept;
   graph(graph&&) noexcept;
   graph& operator=(graph&&) noexcept;
   ~graph();
   /// Launches the work as one submission, ordered after the hazards of each array, with separate reads and writes.
   /// Never blocks.
   /// @throws use_after_free if an array was freed
+  /// @throws invalid_argument if there is no work
   void launch(stream_ref s, source_line at = source_line::here());
+  /// True if a capture was assigned, and not moved away.
+  explicit operator bool() const { return state_ != nullptr; }
 
  private:
   struct state;
