@@ -389,9 +389,14 @@ class array_view {
     }
     return element;
   }
-  // Returns the element. "pure" tells the compiler that no member of the view changes, so that loops keep extents and
-  // strides in registers. What changes are counters, which are loaded each time (movable_load).
-  [[gnu::noinline, gnu::cold, gnu::pure]] T* wait_for_element(T* element, bool write, source_line line) const {
+  // Returns the element. "pure" tells g++ that no member of the view changes, so that loops keep extents and strides in
+  // registers. What changes are counters, which are loaded each time (movable_load). It throws errors of the work; clang
+  // would take "pure" to mean that it does not.
+#if !defined(__clang__)
+  [[gnu::pure]]
+#endif
+  [[gnu::noinline, gnu::cold]] T*
+  wait_for_element(T* element, bool write, source_line line) const {
     wait_for_host(write ? detail::access_mode::inout : detail::access_mode::in,
                   {detail::host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});
     return element;
