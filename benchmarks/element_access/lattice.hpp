@@ -1,5 +1,5 @@
-// A step of the lattice Boltzmann method D2Q9 as a program for the CPU has it, for any field f(i, j). Compiled at -O2, the
-// usual level of such programs.
+// A step of the lattice Boltzmann method D2Q9 as a program for the CPU has it, for any field f(i, j). Compiled at -O2,
+// the usual level of such programs.
 #pragma once
 #include <array>
 #include <cstddef>

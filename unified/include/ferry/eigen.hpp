@@ -2,8 +2,8 @@
 /// Views of arrays as Eigen matrices and vectors: no copies, usable in expressions. Also includes copies from and to
 /// Eigen (core/eigen_copy.hpp). Optional: requires Eigen 3.3 or later, which ferry itself does not.
 #pragma once
-#include "ferry/core/host.hpp"
 #include "ferry/core/eigen_copy.hpp"
+#include "ferry/core/host.hpp"
 #include "ferry/version.hpp"
 
 #if __has_include(<Eigen/Core>)

@@ -108,8 +108,8 @@ void copy(stream_ref s, const Eigen::DenseBase<Derived>& from, array_view<T, Ran
   detail::copy_from_eigen(&s, from.derived(), to, at);
 }
 
-/// Copies the elements of an array or view to a vector, matrix, map or block of the same shape, in its storage order and
-/// type. Blocks until they are copied.
+/// Copies the elements of an array or view to a vector, matrix, map or block of the same shape, in its storage order
+/// and type. Blocks until they are copied.
 /// @param from the array
 /// @param to the destination: a vector for rank 1; it is not resized
 /// @param at the caller's source line, for error texts

@@ -22,8 +22,8 @@
 
 /// Begins a lambda that can run on devices, and captures by value:
 /// FERRY_LAMBDA(std::size_t i, const float* x, float* y) { y[i] = a * x[i]; }
-/// nvcc needs declared types of parameters, not auto, and refuses such lambdas in private member functions. A lambda has
-/// no text: in a ferry with CUDA its source is compiled by nvcc (see FERRY_FUNCTOR).
+/// nvcc needs declared types of parameters, not auto, and refuses such lambdas in private member functions. A lambda
+/// has no text: in a ferry with CUDA its source is compiled by nvcc (see FERRY_FUNCTOR).
 #define FERRY_LAMBDA [=] FERRY_HOST_DEVICE
 
 /// 1 if this compiler pass generates device code, else 0.

@@ -2,8 +2,8 @@
 /// Copies between Eigen matrices and sharded arrays. Optional: requires Eigen 3.3 or later, which ferry itself does
 /// not.
 #pragma once
-#include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/core/eigen_copy.hpp"
+#include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/version.hpp"
 
 #if __has_include(<Eigen/Core>)
