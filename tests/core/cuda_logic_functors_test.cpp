@@ -9,6 +9,7 @@
 #include "cuda/jit/functor_source.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "ferry/core/atomic_ref.hpp"
+#include "ferry/core/detail/kernels/kernel_bodies.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/soa_span.hpp"
 
@@ -28,35 +29,34 @@ FERRY_FUNCTOR(move, {
 FERRY_FUNCTOR(halves, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const fr::half* x, fr::mdspan<fr::bfloat16, 1> y) const {
     y(i) = fr::bfloat16(2 * static_cast<float>(x[i]));
-}  // namespace
-}  // namespace cuda_logic_functors
-);
+  }
+});
 FERRY_FUNCTOR(largest, {
   FERRY_HOST_DEVICE float operator()(std::size_t i, std::size_t j, std::size_t k, fr::mdspan<const float, 3> u) const {
     return std::fabs(u(i, j, k)) + std::numeric_limits<float>::min();
-}
+  }
 });
 FERRY_FUNCTOR(of_the_standard_library, {
   template <class T>
   FERRY_HOST_DEVICE static T limited(T x) {
     return std::clamp(x, T(-1), std::min(T(1), std::max(T(0), std::numeric_limits<T>::max())));
-}
-FERRY_HOST_DEVICE void operator()(std::size_t i, std::array<double, 2> c, double* y) const {
-  const auto line = [&](double x) { return c[0] + c[1] * x; };
-  y[i] = limited(line(std::sin(y[i])));
-}
+  }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::array<double, 2> c, double* y) const {
+    const auto line = [&](double x) { return c[0] + c[1] * x; };
+    y[i] = limited(line(std::sin(y[i])));
+  }
 });
 FERRY_FUNCTOR(count_up, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, unsigned* counts, double* sums) const {
     fr::atomic_ref<unsigned>(counts[x[i]]).fetch_add(1u);
     fr::atomic_ref<double>(sums[x[i]]).fetch_add(0.5);
-}
+  }
 });
 // NVRTC does not know this function.
 [[maybe_unused]] int of_the_program(int) { return 0; }
 const unsigned line_of_wrong = __LINE__ + 1;
-FERRY_FUNCTOR(wrong, { FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = of_the_program(1);
-}
+FERRY_FUNCTOR(wrong, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = of_the_program(1); }
 });
 
 // The machine code, or the text of the error. Without NVRTC the error ends the test: machines that build for CUDA have
@@ -76,31 +76,30 @@ BOOST_AUTO_TEST_SUITE(cuda_logic_functors)
 
 BOOST_AUTO_TEST_CASE(types_of_parameters) {
   using particles = fr::soa_span<float, const float>;
-  BOOST_TEST(compiles(kernel_text_of<move, space_1d, unsigned, move, particles>(over_line)),
-             (compiled(kernel_text_of<move, space_1d, unsigned, move, particles>(over_line))));
-  BOOST_TEST(compiles(
-      kernel_text_of<halves, space_1d, unsigned, halves, const fr::half*, unit_strided<fr::mdspan<fr::bfloat16, 1>>>(
-          over_line)));
+  BOOST_TEST(compiles(kernel_text_of<over_line, move, space_1d, unsigned, move, particles>()),
+             (compiled(kernel_text_of<over_line, move, space_1d, unsigned, move, particles>())));
+  BOOST_TEST(compiles(kernel_text_of<over_line, halves, space_1d, unsigned, halves, const fr::half*,
+                                     unit_strided<fr::mdspan<fr::bfloat16, 1>>>()));
   using cube = fr::mdspan<const float, 3>;
-  BOOST_TEST(compiles(kernel_text_of<largest, space_3d, largest, fr::maximum, float, float*, cube>(reducing_space)));
-  BOOST_TEST(compiles(kernel_text_of<largest, const float*, unsigned, fr::maximum, float, float*>(reducing_values)));
+  BOOST_TEST(compiles(kernel_text_of<reducing_space, largest, space_3d, largest, fr::maximum, float, float*, cube>()));
+  BOOST_TEST(compiles(kernel_text_of<reducing_values, largest, const float*, unsigned, fr::maximum, float, float*>()));
 }
 
 BOOST_AUTO_TEST_CASE(the_language_and_the_standard_library) {
   using f = of_the_standard_library;
   const std::string text =
-      compiled(kernel_text_of<f, space_1d, unsigned, f, std::array<double, 2>, double*>(over_line));
+      compiled(kernel_text_of<over_line, f, space_1d, unsigned, f, std::array<double, 2>, double*>());
   BOOST_TEST(text.find("does not compile") == std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(atomic_operations) {
   const std::string text =
-      compiled(kernel_text_of<count_up, space_1d, unsigned, count_up, const int*, unsigned*, double*>(over_line));
+      compiled(kernel_text_of<over_line, count_up, space_1d, unsigned, count_up, const int*, unsigned*, double*>());
   BOOST_TEST(text.find("does not compile") == std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {
-  const std::string text = compiled(kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line));
+  const std::string text = compiled(kernel_text_of<over_line, wrong, space_1d, unsigned, wrong, int*>());
   BOOST_TEST(
       text.find("cuda_logic_functors_test.cpp(" + std::to_string(line_of_wrong) + "): error") != std::string::npos,
       text);
@@ -108,8 +107,8 @@ BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {
 }
 
 BOOST_AUTO_TEST_CASE(equal_functors_of_two_places_have_kernels_of_their_own) {
-  const kernel_text a = kernel_text_of<wrong, space_1d, unsigned, wrong, int*>(over_line);
-  const kernel_text b = kernel_text_of<wrong, space_1d, unsigned, wrong, unsigned*>(over_line);
+  const kernel_text a = kernel_text_of<over_line, wrong, space_1d, unsigned, wrong, int*>();
+  const kernel_text b = kernel_text_of<over_line, wrong, space_1d, unsigned, wrong, unsigned*>();
   BOOST_TEST(cuda::functor_source(a).text != cuda::functor_source(b).text);
   BOOST_TEST(cuda::functor_source(a).text.find("cuda_logic_functors_test.cpp") != std::string::npos);
 }

@@ -15,17 +15,15 @@ using namespace ferry::detail;
 FERRY_FUNCTOR(mean_of_two, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, fr::shard_span<const float, 1> u, fr::shard_span<float, 1> v) const {
     v(i) = (u(i - 1) + u(i + 1)) / 2;
-}  // namespace
-}  // namespace cuda_logic_functors_of_shards
-);
+  }
+});
 FERRY_FUNCTOR(cell, {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u) const {
     return u(i, j);
-}
+  }
 });
 FERRY_FUNCTOR(corner, {
-  FERRY_HOST_DEVICE int operator()(fr::tile t, fr::shard_span<const int, 2> u) const { return u(t.row, t.column);
-}
+  FERRY_HOST_DEVICE int operator()(fr::tile t, fr::shard_span<const int, 2> u) const { return u(t.row, t.column); }
 });
 
 // The text of the error, or nothing. Without NVRTC its error ends the test: machines that build for CUDA have it.
@@ -46,17 +44,14 @@ BOOST_AUTO_TEST_CASE(loops_and_reductions) {
   using line = fr::shard_span<const float, 1>;
   using plane = fr::shard_span<const double, 2>;
   using numbers = fr::shard_span<const int, 2>;
-  BOOST_TEST(error_of(kernel_text_of<mean_of_two, part_space_1d, unsigned, mean_of_two, unit_strided<line>,
-                                     unit_strided<fr::shard_span<float, 1>>>(over_line)) == "");
-  BOOST_TEST(
-      error_of(kernel_text_of<cell, part_space_2d, block_layout, cell, fr::plus, double, double*, unsigned*, plane>(
-          reducing_part)) == "");
-  BOOST_TEST(
-      error_of(
-          kernel_text_of<corner, part_space_of_tiles, block_layout, corner, fr::maximum, int, int*, unsigned*, numbers>(
-              reducing_part)) == "");
-  BOOST_TEST(error_of(kernel_text_of<cell, const double*, unsigned, fr::plus, double, double*, unsigned*, double*>(
-                 reducing_parts)) == "");
+  BOOST_TEST(error_of(kernel_text_of<over_line, mean_of_two, part_space_1d, unsigned, mean_of_two, unit_strided<line>,
+                                     unit_strided<fr::shard_span<float, 1>>>()) == "");
+  BOOST_TEST(error_of(kernel_text_of<reducing_part, cell, part_space_2d, block_layout, cell, fr::plus, double, double*,
+                                     unsigned*, plane>()) == "");
+  BOOST_TEST(error_of(kernel_text_of<reducing_part, corner, part_space_of_tiles, block_layout, corner, fr::maximum, int,
+                                     int*, unsigned*, numbers>()) == "");
+  BOOST_TEST(error_of(kernel_text_of<reducing_parts, cell, const double*, unsigned, fr::plus, double, double*,
+                                     unsigned*, double*>()) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,19 +13,18 @@ namespace fr = ferry;
 FERRY_FUNCTOR(set_values, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<double, 2> u) const {
     u(i, j) = static_cast<double>((7 * i + 3 * j) % 32);
-}  // namespace
-}  // namespace functors_of_shards
-);
+  }
+});
 FERRY_FUNCTOR(mean_of_neighbors, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u,
                                     fr::shard_span<double, 2> v) const {
     v(i, j) = 0.25 * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1));
-}
+  }
 });
 FERRY_FUNCTOR(value_of_cell, {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u) const {
     return u(i, j);
-}
+  }
 });
 
 double value_at(std::size_t i, std::size_t j) { return static_cast<double>((7 * i + 3 * j) % 32); }

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Formats sources by clang-format 14, with the functors of FERRY_FUNCTOR as the classes that they are.
+
+    tools/format.py FILE... | --check FILE... | --self-test
+
+clang-format 14 takes the braces in the macro's arguments for lists of values. --check changes nothing, lists the files
+that are not formatted, and fails if there are any.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+OPENING = re.compile(r"^FERRY_FUNCTOR\(\s*\w+\s*,\s*(?=\{)|^FERRY_FUNCTOR_USING\(\s*\([\w:\s,]*\),\s*\w+\s*,\s*(?=\{)", re.M)
+STAND_IN = re.compile(r"^struct ferry_functor_(\d+) \{", re.M)
+# What a search for braces skips: comments, strings and characters.
+TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])'|[{}]", re.S)
+
+
+def end_of_braces(text, at):
+    """The position after the brace that closes the one at `at`."""
+    depth = 0
+    for token in TOKEN.finditer(text, at):
+        depth += {"{": 1, "}": -1}.get(token[0], 0)
+        if depth == 0:
+            return token.end()
+    return None
+
+
+def replaced(text, pattern, end, opening, closing):
+    """Each match of the pattern and the end of its braces become opening(match) and `closing`."""
+    result, at = [], 0
+    for match in pattern.finditer(text):
+        brace = text.index("{", match.start())
+        last = end_of_braces(text, brace)
+        if match.start() < at or last is None or not text.startswith(end, last):
+            continue
+        result += [text[at:match.start()], opening(match), text[brace:last], closing]
+        at = last + len(end)
+    return "".join(result) + text[at:]
+
+
+def formatted(text, name):
+    heads = []
+
+    def stand_in(match):
+        heads.append(re.sub(r"\s+", " ", match[0]).strip())
+        return f"struct ferry_functor_{len(heads) - 1} "
+
+    hidden = replaced(text, OPENING, ");", stand_in, ";")
+    shown = subprocess.run(["clang-format-14", f"--assume-filename={name}"], input=hidden, stdout=subprocess.PIPE, text=True,
+                           check=True).stdout
+    return replaced(shown, STAND_IN, ";", lambda match: heads[int(match[1])] + " ", ");")
+
+
+def format_file(name, check):
+    """True if the file was formatted."""
+    path = pathlib.Path(name)
+    text = path.read_text()
+    good = formatted(text, name)
+    if good != text and not check:
+        path.write_text(good)
+    return good == text
+
+
+def self_test():
+    functor = ("FERRY_FUNCTOR(product, {\n  double operator()(std::size_t i, const double* a) const {\n"
+               "    const char brace = '}';  // }\n    return brace ? a[i] : 0;\n  }\n});\n")
+    using = "FERRY_FUNCTOR_USING((a, b), both, {\n  a first;\n  b second;\n});\n"
+    assert formatted(functor + using, "x.cpp") == functor + using, formatted(functor + using, "x.cpp")
+    messy = "FERRY_FUNCTOR( one , {int   a;\n});\nint   x;\n"
+    assert formatted(messy, "x.cpp") == "FERRY_FUNCTOR( one , {\n  int a;\n});\nint x;\n", formatted(messy, "x.cpp")
+    macro = "#define FERRY_FUNCTOR(name, ...) struct name __VA_ARGS__\n"
+    assert formatted(macro, "x.cpp") == macro
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    options = parser.parse_args()
+    if options.self_test:
+        return self_test()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        good = list(pool.map(lambda name: format_file(name, options.check), options.files))
+    wrong = [name for name, is_good in zip(options.files, good) if not is_good]
+    if options.check and wrong:
+        sys.exit("\n".join(sorted(wrong)))
+    return None
+
+
+if __name__ == "__main__":
+    main()
