@@ -7,10 +7,8 @@
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
-#include "ferry/core/detail/kernels/launch_compiled.hpp"
-#include "ferry/core/detail/kernels/launch_text.hpp"
 #include "ferry/core/detail/kernels/loop_grid.hpp"
-#include "ferry/core/detail/kernels/loop_kernels.hpp"
+#include "ferry/core/detail/kernels/prepared_kernel.hpp"
 #include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
@@ -42,65 +40,37 @@ consteval void need_kernel_of() {
                 "nvcc; or build ferry with -DFERRY_CUDA=OFF");
 }
 
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
+// The kernel of a loop with these parameters. It knows the last strides of spans where all are 1.
 template <class Space, class F, class... P>
-void launch_over(const launch_place& where, const Space& s, const loop_grid& grid, const F& f, const P&... p) {
-  launch_by_strides(
-      [&]<class... Q>(const Q&... q) {
-        static detail::compiled_kernel handles;
-        if constexpr (is_over_line<Space>)
-          launch_compiled(where, handles, run_over_line<Space, F, Q...>, grid.blocks, grid.threads, s,
-                          grid.layout.steps, f, q...);
-        else
-          launch_compiled(where, handles, run_over_blocks<Space, F, Q...>, grid.blocks, grid.threads, s, grid.layout, f,
-                          q...);
-      },
-      p...);
-}
-#endif
-
-#if FERRY_HAS_CUDA && !defined(__CUDACC__)
-template <class Space, class F, class... Q>
-text_kernel loop_kernel_on(stream_ref s) {
-  if constexpr (is_over_line<Space>)
-    return text_kernel_on<over_line, F, Space, unsigned, F, Q...>(s);
-  else
-    return text_kernel_on<over_blocks, F, Space, block_layout, F, Q...>(s);
+auto loop_kernel_on(stream_ref s, const P&... p) {
+  using body = std::conditional_t<is_over_line<Space>, over_line, over_blocks>;
+  using layout = std::conditional_t<is_over_line<Space>, unsigned, block_layout>;
+  using kernel = prepared_kernel<Space, layout, F, P...>;
+  if constexpr ((... || strided_parameter<P>))
+    if (have_unit_strides(p...))
+      return kernel{kernel_code_on<body, F, Space, layout, F, typename parameter_of_unit_stride<P>::type...>(s)};
+  return kernel{kernel_code_on<body, F, Space, layout, F, P...>(s)};
 }
 #endif
 
 // enqueue: submits the launch, ordered after the hazards of its arguments. Watch: the checks on a simulated device.
 template <class Watch, class Give, class Space, class F, class... A>
 void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
   if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const auto kernel = loop_kernel_on<Space, F>(s, p...);
           const loop_grid grid = grid_over<std::decay_t<decltype(p)>...>(space, s.where().properties().multiprocessors);
           enqueue([&](native_stream n) {
-            launch_over({m, n, s.timeline().device(), detail::type_name<F>()}, space, grid, f, p...);
+            const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
+            if constexpr (is_over_line<Space>)
+              launch_kernel(where, kernel, grid.blocks, grid.threads, space, grid.layout.steps, f, p...);
+            else
+              launch_kernel(where, kernel, grid.blocks, grid.threads, space, grid.layout, f, p...);
           });
-        },
-        a...);
-#elif FERRY_HAS_CUDA
-  if (runtime& m = runtime::current(); !m.is_simulated())
-    return detail::with_parameters<F, Space::indices>(
-        std::index_sequence_for<A...>(),
-        [&](const auto&... p) {
-          const loop_grid grid = grid_over<std::decay_t<decltype(p)>...>(space, s.where().properties().multiprocessors);
-          launch_by_strides(
-              [&](const auto&... q) {
-                const text_kernel kernel = loop_kernel_on<Space, F, std::decay_t<decltype(q)>...>(s);
-                enqueue([&](native_stream n) {
-                  const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
-                  if constexpr (is_over_line<Space>)
-                    launch_text(where, kernel, grid.blocks, grid.threads, space, grid.layout.steps, f, q...);
-                  else
-                    launch_text(where, kernel, grid.blocks, grid.threads, space, grid.layout, f, q...);
-                });
-              },
-              p...);
         },
         a...);
 #endif

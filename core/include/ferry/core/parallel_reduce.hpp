@@ -1,7 +1,6 @@
 /// @file
 /// Reductions of a functor's results over an index space.
 #pragma once
-#include "ferry/core/detail/kernels/reduce_kernels.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/scalar.hpp"
@@ -43,42 +42,22 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
                    host_array<T, 0>& result, const A&... a) {
   const T identity = Op::template identity<T>();
   enqueue.add(result.owner(), result.bytes(), true);
-#if defined(__CUDACC__)
+#if FERRY_HAS_CUDA
   if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          const grid_size grid = reduce_grid(space, s.where().properties().multiprocessors);
-          device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
-          enqueue.add(partial.owner(), partial.bytes(), true);
-          enqueue([&](native_stream n) {
-            static detail::compiled_kernel first, second;
-            const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
-            T* const parts = partial.unsynchronized_data();
-            launch_compiled(where, first, reduce_over<T, Space, F, Op, std::decay_t<decltype(p)>...>, grid,
-                            reduce_threads, space, f, op, identity, parts, p...);
-            launch_compiled(where, second, reduce_partials<T, Op>, 1, reduce_threads, parts, grid.x * grid.y, op,
-                            identity, result.unsynchronized_data());
-          });
-        },
-        a...);
-#elif FERRY_HAS_CUDA
-  if (runtime& m = runtime::current(); !m.is_simulated())
-    return detail::with_parameters<F, Space::indices>(
-        std::index_sequence_for<A...>(),
-        [&](const auto&... p) {
-          const text_kernel first =
-              text_kernel_on<reducing_space, F, Space, F, Op, T, T*, std::decay_t<decltype(p)>...>(s);
-          const text_kernel second = text_kernel_on<reducing_values, F, const T*, unsigned, Op, T, T*>(s);
+          const auto of_space = kernel_on<reducing_space, F, Space, F, Op, T, T*, std::decay_t<decltype(p)>...>(s);
+          const auto of_values = kernel_on<reducing_values, F, const T*, unsigned, Op, T, T*>(s);
           const grid_size grid = reduce_grid(space, s.where().properties().multiprocessors);
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
           enqueue.add(partial.owner(), partial.bytes(), true);
           enqueue([&](native_stream n) {
             const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
             T* const parts = partial.unsynchronized_data();
-            launch_text(where, first, grid, reduce_threads, space, f, op, identity, parts, p...);
-            launch_text(where, second, 1, reduce_threads, static_cast<const T*>(parts), grid.x * grid.y, op, identity,
-                        result.unsynchronized_data());
+            launch_kernel(where, of_space, grid, reduce_threads, space, f, op, identity, parts, p...);
+            launch_kernel(where, of_values, 1, reduce_threads, parts, grid.x * grid.y, op, identity,
+                          result.unsynchronized_data());
           });
         },
         a...);

@@ -94,18 +94,13 @@ struct kernel_type<unit_strided<P>> {
   static std::string name(kernel_writer& w) { return "unit_strided<" + kernel_type_name<P>(w) + ">"; }
 };
 
-// The kernel that calls `called` with parameters of these types, for the functor F.
-template <class F, class... P>
-kernel_text kernel_text_of(const device_function& called) {
-  kernel_writer w(ferry_functor_definition(static_cast<const F*>(nullptr)), called);
+// The kernel of a body (kernel_bodies.hpp) with parameters of these types, for the functor F.
+template <class Body, class F, class... P>
+kernel_text kernel_text_of() {
+  kernel_writer w(ferry_functor_definition(static_cast<const F*>(nullptr)), Body::text);
   (w.add_parameter(kernel_type_name<P>(w), sizeof(P), alignof(P)), ...);
   return w.text();
 }
-
-inline constexpr device_function over_line{"ferry/core/detail/kernels/loop_kernels.hpp", "call_over_line"};
-inline constexpr device_function over_blocks{"ferry/core/detail/kernels/loop_kernels.hpp", "call_over_blocks"};
-inline constexpr device_function reducing_space{"ferry/core/detail/kernels/reduce_kernels.hpp", "reduce_space"};
-inline constexpr device_function reducing_values{"ferry/core/detail/kernels/reduce_kernels.hpp", "reduce_values"};
 
 }  // namespace detail
 }  // namespace ferry::inline FERRY_ABI

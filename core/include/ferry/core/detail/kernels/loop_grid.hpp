@@ -33,26 +33,26 @@ constexpr unsigned line_steps() {
   return bytes == 0 || bytes > 16 ? 1 : static_cast<unsigned>(16 / bytes);
 }
 
-// Calls launch(p...), with spans marked whose last strides are 1, if those of all are.
-template <class Launch, class... P>
-void launch_by_strides(const Launch& launch, const P&... p) {
-  if constexpr ((... || strided_parameter<P>)) {
-    const auto is_unit = [](const auto& q) {
-      if constexpr (strided_parameter<std::decay_t<decltype(q)>>)
-        return q.has_unit_stride();
-      else
-        return true;
-    };
-    const auto marked = [](const auto& q) -> decltype(auto) {
-      using type = std::decay_t<decltype(q)>;
-      if constexpr (strided_parameter<type>)
-        return unit_strided<type>{q};
-      else
-        return (q);
-    };
-    if ((... && is_unit(p))) return launch(marked(p)...);
-  }
-  launch(p...);
+// The parameter of a kernel that knows the last strides of spans to be 1.
+template <class P>
+struct parameter_of_unit_stride {
+  using type = P;
+};
+template <strided_parameter P>
+struct parameter_of_unit_stride<P> {
+  using type = unit_strided<P>;
+  static_assert(sizeof(type) == sizeof(P) && alignof(type) == alignof(P));  // launches pass the span itself
+};
+// True if these strides are 1 in all spans.
+template <class... P>
+bool have_unit_strides(const P&... p) {
+  const auto is_unit = [](const auto& q) {
+    if constexpr (strided_parameter<std::decay_t<decltype(q)>>)
+      return q.has_unit_stride();
+    else
+      return true;
+  };
+  return (... && is_unit(p));
 }
 
 struct loop_grid {

@@ -1,5 +1,4 @@
-// Kernels that call a functor at each index of a space. Compiled by nvcc and by NVRTC, for which their bodies are
-// functions of their own.
+// Bodies of kernels that call a functor at each index of a space. Compiled by nvcc and by NVRTC.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
 #if defined(__CUDACC__)
@@ -17,10 +16,6 @@ __device__ __forceinline__ void call_over_line(const Space& space, unsigned step
   std::size_t i = blockIdx.x * (std::size_t{blockDim.x} * steps) + threadIdx.x;
 #pragma unroll 1
   for (unsigned k = 0; k < steps && i < space.x; ++k, i += blockDim.x) space.call(f, i, 0, 0, given(p)...);
-}
-template <class Space, class F, class... P>
-__global__ void __launch_bounds__(block_threads) run_over_line(Space space, unsigned steps, F f, P... p) {
-  call_over_line(space, steps, f, p...);
 }
 
 // Two and three dimensions, and tiles.
@@ -43,10 +38,6 @@ __device__ __forceinline__ void call_over_blocks(const Space& space, const block
     for (unsigned s = 0; s < b.steps; ++s)
       if (const std::size_t k = layer * std::size_t{b.steps} + s; k < space.z) space.call(f, i, row, k, given(p)...);
   }
-}
-template <class Space, class F, class... P>
-__global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, block_layout b, F f, P... p) {
-  call_over_blocks(space, b, f, p...);
 }
 
 }  // namespace FERRY_UNIT

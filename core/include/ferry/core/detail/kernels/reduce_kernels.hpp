@@ -1,5 +1,4 @@
-// Kernels that combine a functor's results over an index space. Compiled by nvcc and by NVRTC, for which their bodies
-// are functions of their own.
+// Bodies of kernels that combine a functor's results over an index space. Compiled by nvcc and by NVRTC.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
 #if defined(__CUDACC__)
@@ -30,10 +29,6 @@ __device__ __forceinline__ void reduce_space(const Space& space, const F& f, con
   mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0) partial[blockIdx.y * std::size_t{gridDim.x} + blockIdx.x] = mine;
 }
-template <class T, class Space, class F, class Op, class... P>
-__global__ void __launch_bounds__(reduce_threads) reduce_over(Space space, F f, Op op, T identity, T* partial, P... p) {
-  reduce_space<T>(space, f, op, identity, partial, p...);
-}
 
 // Combines `count` values by one block.
 template <class T, class Op>
@@ -43,11 +38,6 @@ __device__ __forceinline__ void reduce_values(const T* partial, unsigned count, 
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) mine = op(mine, partial[i]);
   mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0) *to = mine;
-}
-template <class T, class Op>
-__global__ void __launch_bounds__(reduce_threads)
-    reduce_partials(const T* partial, unsigned count, Op op, T identity, T* to) {
-  reduce_values(partial, count, op, identity, to);
 }
 
 }  // namespace FERRY_UNIT

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "ferry/core/detail/support/internal.hpp"
-#include "ferry/multigpu/detail/loops/shard_reduce_kernels.hpp"
+#include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
 
@@ -84,14 +84,8 @@ class member_reduction {
       const T identity = Op::template identity<T>();
       const T* const parts = partial();
       T *const of_block = partial() + expected_, *const to = slot_.unsynchronized_data();
-#if defined(__CUDACC__)
-      static compiled_kernel handles;
-      launch_compiled(where, handles, finish_reduction<T, Op>, blocks, reduce_threads, parts,
-                      static_cast<unsigned>(done_), op_, identity, of_block, counter(), to);
-#else
-      launch_text(where, *last_, blocks, reduce_threads, parts, static_cast<unsigned>(done_), op_, identity, of_block,
-                  counter(), to);
-#endif
+      launch_kernel(where, *last_, blocks, reduce_threads, parts, static_cast<unsigned>(done_), op_, identity, of_block,
+                    counter(), to);
     });
 #endif
   }
@@ -131,30 +125,22 @@ class member_reduction {
         [&](const auto&... p) {
           const grid_size blocks(static_cast<unsigned>(size.blocks)),
               threads(size.layout.bx, reduce_threads / size.layout.bx);
-#if !defined(__CUDACC__)
-          const text_kernel kernel = text_kernel_on<reducing_part, F, Space, block_layout, F, Op, T, T*, unsigned*,
-                                                    std::decay_t<decltype(p)>...>(stream_);
-          last_.emplace(text_kernel_on<reducing_parts, F, const T*, unsigned, Op, T, T*, unsigned*, T*>(stream_));
-#endif
+          const auto kernel =
+              kernel_on<reducing_part, F, Space, block_layout, F, Op, T, T*, unsigned*, std::decay_t<decltype(p)>...>(
+                  stream_);
+          last_.emplace(kernel_on<reducing_parts, F, const T*, unsigned, Op, T, T*, unsigned*, T*>(stream_));
           enqueue([&](native_stream n) {
             const launch_place where{m, n, stream_.timeline().device(), type_name<F>()};
             T* const parts = partial() + done_;
-#if defined(__CUDACC__)
-            static compiled_kernel handles;
-            launch_compiled(where, handles, reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>, blocks,
-                            threads, space, size.layout, f, op_, identity, parts, counter(), p...);
-#else
-            launch_text(where, kernel, blocks, threads, space, size.layout, f, op_, identity, parts, counter(), p...);
-#endif
+            launch_kernel(where, kernel, blocks, threads, space, size.layout, f, op_, identity, parts, counter(), p...);
           });
         },
         a...);
     done_ += size.blocks;
   }
   device_array<std::byte> memory_;
-#if !defined(__CUDACC__)
-  std::optional<text_kernel> last_;  // combines the results of blocks
-#endif
+  // Combines the results of blocks.
+  std::optional<prepared_kernel<const T*, unsigned, Op, T, T*, unsigned*, T*>> last_;
 #endif
   stream_ref stream_;
   Op op_;

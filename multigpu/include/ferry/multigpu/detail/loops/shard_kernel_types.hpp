@@ -1,13 +1,15 @@
-// How kernels of functors with a text name what loops over shards pass to them.
+// The kernels of loops over shards: their bodies, and how those of functors with a text name their parameters.
 #pragma once
 #include <cstddef>
 #include <span>
 #include <string>
 
+#include "ferry/core/detail/kernels/kernel_bodies.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/multigpu/detail/loops/part_spaces.hpp"
+#include "ferry/multigpu/detail/loops/shard_reduce_kernels.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -31,9 +33,18 @@ struct kernel_type<shard_span<T, Rank>> {
   }
 };
 
-inline constexpr device_function reducing_part{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_part",
-                                               &shard_device_headers};
-inline constexpr device_function reducing_parts{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_parts",
-                                                &shard_device_headers};
+inline namespace FERRY_UNIT {
 
+struct reducing_part {
+  static constexpr device_function text{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_part",
+                                        &shard_device_headers};
+  FERRY_DETAIL_KERNEL_BODY(reduce_part)
+};
+struct reducing_parts {
+  static constexpr device_function text{"ferry/multigpu/detail/loops/shard_reduce_kernels.hpp", "reduce_parts",
+                                        &shard_device_headers};
+  FERRY_DETAIL_KERNEL_BODY(reduce_parts)
+};
+
+}  // namespace FERRY_UNIT
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,5 +1,4 @@
-// Kernels of the part of a reduction that one member of a team computes. Compiled by nvcc and by NVRTC, for which their
-// bodies are functions of their own.
+// Bodies of the kernels of the part of a reduction that one member of a team computes. Compiled by nvcc and by NVRTC.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
 #if defined(__CUDACC__)
@@ -13,7 +12,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
 
-// Blocks are arranged as in run_over_blocks. They stride over x, except for tiles, where a loop would cost registers.
+// Blocks are arranged as in call_over_blocks. They stride over x, except for tiles, where a loop would cost registers.
 template <class T, class Space, class F, class Op, class... P>
 __device__ __forceinline__ void reduce_part(const Space& space, const block_layout& b, const F& f, const Op& op,
                                             const T& identity, T* partial, unsigned* finished, const P&... p) {
@@ -32,13 +31,8 @@ __device__ __forceinline__ void reduce_part(const Space& space, const block_layo
   mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0 && threadIdx.y == 0) {
     partial[blockIdx.x] = mine;
-    if (blockIdx.x == 0) *finished = 0;  // for finish_reduction, which runs after this kernel
+    if (blockIdx.x == 0) *finished = 0;  // for reduce_parts, which runs after this kernel
   }
-}
-template <class T, class Space, class F, class Op, class... P>
-__global__ void __launch_bounds__(reduce_threads)
-    reduce_shard(Space space, block_layout b, F f, Op op, T identity, T* partial, unsigned* finished, P... p) {
-  reduce_part(space, b, f, op, identity, partial, finished, p...);
 }
 
 // The last block to finish combines the results of all blocks.
@@ -62,11 +56,6 @@ __device__ __forceinline__ void reduce_parts(const T* partial, unsigned count, c
     mine = reduce_block(threadIdx.x < gridDim.x ? of_block[threadIdx.x] : identity, op, identity);
   }
   if (threadIdx.x == 0) *to = mine;
-}
-template <class T, class Op>
-__global__ void __launch_bounds__(reduce_threads)
-    finish_reduction(const T* partial, unsigned count, Op op, T identity, T* of_block, unsigned* finished, T* to) {
-  reduce_parts(partial, count, op, identity, of_block, finished, to);
 }
 
 }  // namespace FERRY_UNIT

@@ -1,13 +1,8 @@
-#include "ferry/core/detail/kernels/kernel_types.hpp"
+#include "ferry/core/detail/kernels/prepared_kernel.hpp"
+#if FERRY_HAS_CUDA
 #include "ferry/core/runtime.hpp"
-#include "ferry/core/stream.hpp"
-
-#include <functional>
 
 namespace ferry::inline FERRY_ABI::detail {
-
-// Declared in launch_text.hpp, for sources of programs only.
-void* compile_text_kernel(stream_ref s, compiled_kernel& handles, const std::function<kernel_text()>& text);
 
 void* compile_text_kernel(stream_ref s, compiled_kernel& handles, const std::function<kernel_text()>& text) {
   const int device = s.timeline().device();
@@ -18,3 +13,4 @@ void* compile_text_kernel(stream_ref s, compiled_kernel& handles, const std::fun
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail
+#endif
