@@ -12,12 +12,12 @@ function(ferry_add_marked_executable target)
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
 endfunction()
 
-# ferry_add_programs(kind [PREFIX p] [ONLY name...]): one executable for each .cpp of the calling folder, and one for each
-# subfolder that holds .cpp files, compiled as CUDA if ferry has CUDA, into <build>/bin/<kind>. ONLY: these alone. The
-# files of support/ belong to each of them. A program whose packages are not installed is skipped, with a message. PROGRAMS is set to the targets (PREFIX and the
-# name), PROGRAM_SOURCES_<target> to the sources.
+# ferry_add_programs(kind [HOST] [PREFIX p] [ONLY name...]): one executable for each .cpp of the calling folder, and one for
+# each subfolder that holds .cpp files, compiled as CUDA if ferry has CUDA, into <build>/bin/<kind>. HOST: always as C++.
+# ONLY: these alone. The files of support/ belong to each of them. A program whose packages are not installed is skipped, with
+# a message. PROGRAMS is set to the targets (PREFIX and the name), PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "ONLY")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOST" "PREFIX" "ONLY")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB files CONFIGURE_DEPENDS ${here}/*.cpp)
   file(GLOB in_folders CONFIGURE_DEPENDS ${here}/*/*.cpp)
@@ -44,7 +44,11 @@ function(ferry_add_programs kind)
   set(built "")
   foreach(name IN LISTS names)
     set(target ${arg_PREFIX}${name})
-    ferry_add_marked_executable(${target} ${sources_${name}} ${support})
+    if(arg_HOST)
+      ferry_add_executable(${target} HOST_SOURCES ${sources_${name}} ${support})
+    else()
+      ferry_add_marked_executable(${target} ${sources_${name}} ${support})
+    endif()
     ferry_warnings(${target} LENIENT)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
                                                RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/${kind})

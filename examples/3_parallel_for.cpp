@@ -1,4 +1,4 @@
-// 3. The hot loop becomes a functor, which the GPU runs. The CPU waits where it reads what the GPU wrote.
+// 3. The hot loop becomes a functor, which the GPU runs. g++ compiles this program, without nvcc: ferry compiles the functor for the GPU at its first launch. The CPU waits where it reads what the GPU wrote.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,13 +17,14 @@ double larger(double a, double b) { return std::max(a, b); }
 double distance(double a, double b) { return std::abs(a - b); }
 
 // One time step of the cells v. u has one more cell on every side.
-struct relax {
+FERRY_FUNCTOR(relax, {
+  double rate;
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> u,
                                     fr::mdspan<double, 2> v) const {
     const double here = u(i + 1, j + 1);
     v(i, j) = here + rate * (u(i, j + 1) + u(i + 2, j + 1) + u(i + 1, j) + u(i + 1, j + 2) - 4 * here);
   }
-};
+});
 
 }  // namespace
 
@@ -36,7 +37,7 @@ int main() {
   std::size_t steps = 0;
   for (double change = 1; change > 1e-4;) {
     auto v = next.slice({{1, n - 1}, {1, n - 1}});
-    fr::parallel_for(v.extents(), relax{}, fr::in(now), fr::out(v));
+    fr::parallel_for(v.extents(), relax{rate}, fr::in(now), fr::out(v));
     if (++steps % 20 == 0)
       change = std::transform_reduce(now.cbegin(), now.cend(), next.cbegin(), 0.0, larger, distance);
     std::swap(now, next);

@@ -17,21 +17,22 @@ double larger(double a, double b) { return std::max(a, b); }
 double distance(double a, double b) { return std::abs(a - b); }
 
 // One time step of the cells v. u has one more cell on every side.
-struct relax {
+FERRY_FUNCTOR(relax, {
+  double rate;
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> u,
                                     fr::mdspan<double, 2> v) const {
     const double here = u(i + 1, j + 1);
     v(i, j) = here + rate * (u(i, j + 1) + u(i + 2, j + 1) + u(i + 1, j) + u(i + 1, j + 2) - 4 * here);
   }
-};
+});
 
 // How much that step changed a cell.
-struct change_of {
+FERRY_FUNCTOR(change_of, {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> u,
                                       fr::mdspan<const double, 2> v) const {
     return std::abs(v(i, j) - u(i + 1, j + 1));
   }
-};
+});
 
 }  // namespace
 
@@ -45,7 +46,7 @@ int main() {
   std::optional<fr::scalar<double>> late;
   for (double change = 1; change > 1e-4;) {
     auto v = next.slice({{1, n - 1}, {1, n - 1}});
-    fr::parallel_for(v.extents(), relax{}, fr::in(now), fr::out(v));
+    fr::parallel_for(v.extents(), relax{rate}, fr::in(now), fr::out(v));
     if (++steps % 20 == 0) {
       if (late) change = *late;
       late = fr::parallel_reduce(v.extents(), change_of{}, fr::maximum{}, fr::in(now), fr::in(v));

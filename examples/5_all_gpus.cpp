@@ -17,21 +17,22 @@ double larger(double a, double b) { return std::max(a, b); }
 double distance(double a, double b) { return std::abs(a - b); }
 
 // One time step of the cells v. u has one more cell on every side.
-struct relax {
+FERRY_FUNCTOR(relax, {
+  double rate;
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> u,
                                     fr::mdspan<double, 2> v) const {
     const double here = u(i + 1, j + 1);
     v(i, j) = here + rate * (u(i, j + 1) + u(i + 2, j + 1) + u(i + 1, j) + u(i + 1, j + 2) - 4 * here);
   }
-};
+});
 
 // How much that step changed a cell.
-struct change_of {
+FERRY_FUNCTOR(change_of, {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> u,
                                       fr::mdspan<const double, 2> v) const {
     return std::abs(v(i, j) - u(i + 1, j + 1));
   }
-};
+});
 
 }  // namespace
 
@@ -54,7 +55,7 @@ int main() {
       const auto [begin, end] = gpus.part_of(d, n - 2);
       const auto u = now.slice({begin, end + 2});
       auto v = next.slice({{begin + 1, end + 1}, {1, n - 1}});
-      fr::parallel_for(gpus[d], v.extents(), relax{}, fr::in(u), fr::out(v));
+      fr::parallel_for(gpus[d], v.extents(), relax{rate}, fr::in(u), fr::out(v));
       if (is_asked) late.push_back(fr::parallel_reduce(gpus[d], v.extents(), change_of{}, fr::maximum{}, u, fr::in(v)));
     }
     std::swap(now, next);

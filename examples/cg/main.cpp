@@ -15,76 +15,85 @@ namespace fr = ferry;
 namespace {
 
 using field = fr::sharded_array<double, 2>;
-using read_field = fr::shard_span<const double, 2>;
-using write_field = fr::shard_span<double, 2>;
-using parts = fr::mdspan<const double, 1>;
+// What the functors share.
+FERRY_FUNCTOR(poisson, {
+  using read_field = fr::shard_span<const double, 2>;
+  using write_field = fr::shard_span<double, 2>;
 
-FERRY_HOST_DEVICE double sum_of(const parts& p) {
-  double sum = 0;
-  for (std::size_t i = 0; i < p.size(); ++i) sum += p(i);
-  return sum;
-}
-FERRY_HOST_DEVICE double solution(std::size_t i, std::size_t j, const read_field& u) {
-  const auto at = [](std::size_t k, std::size_t n) { return static_cast<double>(k + 1) / static_cast<double>(n + 1); };
-  const double y = at(i, u.extent(0)), x = at(j, u.extent(1));
-  return x * (1 - x) * sin(3 * std::numbers::pi * y) + y * y * (1 - y) * x * (1 - x);
-}
-// The 5-point Laplacian, times -h^2, of the values that `get` returns.
-template <class Get>
-FERRY_HOST_DEVICE double laplacian(std::size_t i, std::size_t j, const read_field& u, Get get) {
-  double around = 0;
-  if (i > 0) around += get(i - 1, j);
-  if (i + 1 < u.extent(0)) around += get(i + 1, j);
-  if (j > 0) around += get(i, j - 1);
-  if (j + 1 < u.extent(1)) around += get(i, j + 1);
-  return 4 * get(i, j) - around;
-}
+  FERRY_HOST_DEVICE static double solution(std::size_t i, std::size_t j, const read_field& u) {
+    const auto at = [](std::size_t k, std::size_t n) {
+      return static_cast<double>(k + 1) / static_cast<double>(n + 1);
+    };
+    const double y = at(i, u.extent(0)), x = at(j, u.extent(1));
+    return x * (1 - x) * sin(3 * std::numbers::pi * y) + y * y * (1 - y) * x * (1 - x);
+  }
+  // The 5-point Laplacian, times -h^2, of the values that `get` returns.
+  template <class Get>
+  FERRY_HOST_DEVICE static double laplacian(std::size_t i, std::size_t j, const read_field& u, Get get) {
+    double around = 0;
+    if (i > 0) around += get(i - 1, j);
+    if (i + 1 < u.extent(0)) around += get(i + 1, j);
+    if (j > 0) around += get(i, j - 1);
+    if (j + 1 < u.extent(1)) around += get(i, j + 1);
+    return 4 * get(i, j) - around;
+  }
+});
 
 // x = 0, r = p = b, for a b with known solution. Returns r r.
-struct begin {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, write_field x, write_field r, write_field p) const {
-    const read_field u(x);
-    const double b = laplacian(i, j, u, [&](std::size_t k, std::size_t l) { return solution(k, l, u); });
+FERRY_FUNCTOR_USING((poisson), begin, {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, poisson::write_field x, poisson::write_field r,
+                                      poisson::write_field p) const {
+    const poisson::read_field u(x);
+    const double b =
+        poisson::laplacian(i, j, u, [&](std::size_t k, std::size_t l) { return poisson::solution(k, l, u); });
     x(i, j) = 0;
     r(i, j) = p(i, j) = b;
     return b * b;
   }
-};
+});
 // q = A p. Returns p q.
-struct apply {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, read_field p, write_field q) const {
-    q(i, j) = laplacian(i, j, p, [&](std::size_t k, std::size_t l) { return p(k, l); });
+FERRY_FUNCTOR_USING((poisson), apply, {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, poisson::read_field p,
+                                      poisson::write_field q) const {
+    q(i, j) = poisson::laplacian(i, j, p, [&](std::size_t k, std::size_t l) { return p(k, l); });
     return p(i, j) * q(i, j);
   }
-};
+});
 // The quotient of two sums, once on each device.
-struct divide {
+FERRY_FUNCTOR(divide, {
+  using parts = fr::mdspan<const double, 1>;
+
+  FERRY_HOST_DEVICE static double sum_of(const parts& p) {
+    double sum = 0;
+    for (std::size_t i = 0; i < p.size(); ++i) sum += p(i);
+    return sum;
+  }
   FERRY_HOST_DEVICE void operator()(std::size_t, parts above, parts below, double* quotient) const {
     *quotient = sum_of(above) / sum_of(below);
   }
-};
+});
 // x += alpha p, r -= alpha q. Returns r r.
-struct advance {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, const double* alpha, read_field p, read_field q,
-                                      write_field x, write_field r) const {
+FERRY_FUNCTOR_USING((poisson), advance, {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, const double* alpha, poisson::read_field p,
+                                      poisson::read_field q, poisson::write_field x, poisson::write_field r) const {
     x(i, j) += *alpha * p(i, j);
     r(i, j) -= *alpha * q(i, j);
     return r(i, j) * r(i, j);
   }
-};
+});
 // p = r + beta p
-struct turn {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, const double* beta, read_field r,
-                                    write_field p) const {
+FERRY_FUNCTOR_USING((poisson), turn, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, const double* beta, poisson::read_field r,
+                                    poisson::write_field p) const {
     p(i, j) = r(i, j) + *beta * p(i, j);
   }
-};
-struct error {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, read_field x) const {
-    const double e = x(i, j) - solution(i, j, x);
+});
+FERRY_FUNCTOR_USING((poisson), error, {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, poisson::read_field x) const {
+    const double e = x(i, j) - poisson::solution(i, j, x);
     return e < 0 ? -e : e;
   }
-};
+});
 
 }  // namespace
 

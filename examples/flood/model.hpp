@@ -4,15 +4,17 @@
 #include <cmath>
 #include <cstdint>
 
+#include <ferry/core/functor.hpp>
 #include <ferry/multigpu/shard_span.hpp>
 
 // Volume that leaves a cell through its four pipes, m3/s.
-struct alignas(32) outflow {
-  double up, down, left, right;
+FERRY_FUNCTOR(outflow, {
+  alignas(32) double up;
+  double down, left, right;
   FERRY_HOST_DEVICE double sum() const { return up + down + left + right; }
-};
+});
 
-struct model {
+FERRY_FUNCTOR(model, {
   double height, width;            // of a cell (north-south, east-west), m
   double time_step;                // s
   double gain_rows, gain_columns;  // what one metre of drop adds to a flux in one step, m3/s
@@ -25,23 +27,19 @@ struct model {
     gain_columns = time_step * gravity * (pipe_depth * height) / width;
   }
   FERRY_HOST_DEVICE double area() const { return height * width; }
-};
+});
 
 // The functors, shared by devices and the CPU. Indices are global; a device sees its own rows and one row on either
 // side.
 namespace {
 
-using cells = ferry::shard_span<double, 2>;
-using read_cells = ferry::shard_span<const double, 2>;
-using fluxes = ferry::shard_span<outflow, 2>;
-using read_fluxes = ferry::shard_span<const outflow, 2>;
-
 // Interpolates the terrain bilinearly between its measured points, and clears everything else.
-struct prepare {
+FERRY_FUNCTOR_USING((outflow), prepare, {
   std::size_t refine;
 
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::mdspan<const std::int16_t, 2> points,
-                                    cells terrain, cells water, fluxes flux, cells lost) const {
+                                    ferry::shard_span<double, 2> terrain, ferry::shard_span<double, 2> water,
+                                    ferry::shard_span<outflow, 2> flux, ferry::shard_span<double, 2> lost) const {
     const std::size_t r = i / refine, c = j / refine;
     const std::size_t below = r + 1 < points.extent(0) ? r + 1 : r, right = c + 1 < points.extent(1) ? c + 1 : c;
     const double y = static_cast<double>(i % refine) / static_cast<double>(refine);
@@ -52,14 +50,15 @@ struct prepare {
     flux(i, j) = {};
     lost(i, j) = 0;
   }
-};
+});
 
 // Pressure drives the fluxes; outflow is limited to the water in the cell.
-struct accelerate {
+FERRY_FUNCTOR_USING((model, outflow), accelerate, {
   model m;
 
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, read_cells terrain, read_cells water,
-                                    fluxes flux) const {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const double, 2> terrain,
+                                    ferry::shard_span<const double, 2> water,
+                                    ferry::shard_span<outflow, 2> flux) const {
     const double depth = water(i, j), level = terrain(i, j) + depth;
     const auto pushed = [&](double f, double gain, bool has_neighbour, std::size_t r, std::size_t c) {
       const double drop = has_neighbour ? level - (terrain(r, c) + water(r, c)) : depth;
@@ -78,14 +77,15 @@ struct accelerate {
     }
     flux(i, j) = f;
   }
-};
+});
 
 // Fluxes and rain change the depth; water that leaves the grid is counted.
-struct transport {
+FERRY_FUNCTOR_USING((model, outflow), transport, {
   model m;
   double rain;  // of this step, m
 
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, read_fluxes flux, cells water, cells lost) const {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const outflow, 2> flux,
+                                    ferry::shard_span<double, 2> water, ferry::shard_span<double, 2> lost) const {
     const outflow out = flux(i, j);
     double in = 0, gone = 0;
     i > 0 ? in += flux(i - 1, j).down : gone += out.up;
@@ -96,6 +96,6 @@ struct transport {
     water(i, j) = depth > 0 ? depth : 0;  // rounding may give -1e-18
     if (gone > 0) lost(i, j) += m.time_step * gone / m.area();
   }
-};
+});
 
 }  // namespace

@@ -20,11 +20,12 @@ std::vector<double> simulate(std::stop_token stop, ferry::mdspan<const std::int1
   const auto span = [&]<class T>(std::vector<T>& v) {
     return ferry::shard_span<T, 2>(ferry::mdspan<T, 2>(v.data(), grid, row_major(grid)));
   };
+  const auto read_span = [&]<class T>(std::vector<T>& v) { return ferry::shard_span<const T, 2>(span(v)); };
 
   for_each_cell(grid, prepare{s.refine}, points, span(terrain), span(water), span(flux), span(lost));
   for (std::size_t step = 0; step < s.steps && !stop.stop_requested(); ++step) {
-    for_each_cell(grid, accelerate{m}, read_cells(span(terrain)), read_cells(span(water)), span(flux));
-    for_each_cell(grid, transport{m, s.rain_of(step)}, read_fluxes(span(flux)), span(water), span(lost));
+    for_each_cell(grid, accelerate{m}, read_span(terrain), read_span(water), span(flux));
+    for_each_cell(grid, transport{m, s.rain_of(step)}, read_span(flux), span(water), span(lost));
     steps_done = step + 1;
   }
   return water;

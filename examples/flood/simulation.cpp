@@ -18,9 +18,11 @@ fr::team first_devices(std::size_t most, std::size_t rows) {
   return t;
 }
 
-struct value {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, read_cells depth) const { return depth(i, j); }
-};
+FERRY_FUNCTOR(value, {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> depth) const {
+    return depth(i, j);
+  }
+});
 
 // Counts completed steps. Waits for them only at the end.
 class step_counter {

@@ -7,50 +7,51 @@
 
 namespace jacobi {
 
-using read_field = ferry::shard_span<const float, 2>;
-using write_field = ferry::shard_span<float, 2>;
-
 // The left and right columns are sin(2 pi y / (ny - 1)); all other cells are 0.
-struct first_guess {
-  FERRY_HOST_DEVICE void operator()(std::size_t y, std::size_t x, write_field a) const {
+FERRY_FUNCTOR(first_guess, {
+  FERRY_HOST_DEVICE void operator()(std::size_t y, std::size_t x, ferry::shard_span<float, 2> a) const {
     const bool at_side = x == 0 || x + 1 == a.extent(1);
     const double angle = 2 * std::numbers::pi * static_cast<double>(y) / static_cast<double>(a.extent(0) - 1);
     a(y, x) = at_side ? static_cast<float>(sin(angle)) : 0.0f;
   }
-};
+});
 
-FERRY_HOST_DEVICE inline float mean(float right, float left, float below, float above) {
-  return 0.25f * (right + left + below + above);
-}
-FERRY_HOST_DEVICE inline float square(float change) { return change * change; }
+FERRY_FUNCTOR(formulas, {
+  FERRY_HOST_DEVICE static float mean(float right, float left, float below, float above) {
+    return 0.25f * (right + left + below + above);
+  }
+  FERRY_HOST_DEVICE static float square(float change) { return change * change; }
+});
 
 // Updates a cell, and returns the square of its change. The side columns are fixed.
-struct relax {
-  FERRY_HOST_DEVICE double operator()(std::size_t y, std::size_t x, read_field a, write_field next) const {
+FERRY_FUNCTOR_USING((formulas), relax, {
+  FERRY_HOST_DEVICE double operator()(std::size_t y, std::size_t x, ferry::shard_span<const float, 2> a,
+                                      ferry::shard_span<float, 2> next) const {
     const bool at_side = x == 0 || x + 1 == a.extent(1);
-    const float v = at_side ? a(y, x) : mean(a(y, x + 1), a(y, x - 1), a(y + 1, x), a(y - 1, x));
+    const float v = at_side ? a(y, x) : formulas::mean(a(y, x + 1), a(y, x - 1), a(y + 1, x), a(y - 1, x));
     const float change = v - a(y, x);
     next(y, x) = v;
-    return square(change);
+    return formulas::square(change);
   }
-};
+});
 
 // The same by rows of four cells, each a 16-byte load whose registers also serve the rows above and below. Loads
-// `Ahead` rows at once. The width must be a multiple of four.
-template <std::size_t Ahead>
-struct relax_rows {
+// `ahead` rows at once. The width must be a multiple of four.
+FERRY_FUNCTOR_USING((formulas), relax_rows, {
+  static constexpr std::size_t ahead = 4;
   struct alignas(16) quad {
     float a, b, c, d;
   };
 
-  FERRY_HOST_DEVICE double operator()(ferry::tile t, read_field a, write_field next) const {
+  FERRY_HOST_DEVICE double operator()(ferry::tile t, ferry::shard_span<const float, 2> a,
+                                      ferry::shard_span<float, 2> next) const {
     const lanes at{t.column == 0, t.column + 4 == a.extent(1), a.stride(0), next.stride(0)};
     const float* from = &a(t.row, t.column);
     float* to = &next(t.row, t.column);
     quad above = quad_at(from - at.pitch), here = quad_at(from);
     float sum = 0;
     std::size_t done = 0;
-    for (; done + Ahead <= t.rows; done += Ahead) sum += some_rows<Ahead>(at, from, to, above, here);
+    for (; done + ahead <= t.rows; done += ahead) sum += some_rows<ahead>(at, from, to, above, here);
     for (; done < t.rows; ++done) sum += some_rows<1>(at, from, to, above, here);
     return sum;
   }
@@ -74,18 +75,20 @@ struct relax_rows {
     }
     float sum = 0;
     for (std::size_t i = 0; i < Rows; ++i, to += at.to_pitch) {
-      quad v{mean(here.b, left[i], below[i].a, above.a), mean(here.c, here.a, below[i].b, above.b),
-             mean(here.d, here.b, below[i].c, above.c), mean(right[i], here.c, below[i].d, above.d)};
+      quad v{formulas::mean(here.b, left[i], below[i].a, above.a), formulas::mean(here.c, here.a, below[i].b, above.b),
+             formulas::mean(here.d, here.b, below[i].c, above.c),
+             formulas::mean(right[i], here.c, below[i].d, above.d)};
       if (at.is_first) v.a = here.a;
       if (at.is_last) v.d = here.d;
-      sum += square(v.a - here.a) + square(v.b - here.b) + square(v.c - here.c) + square(v.d - here.d);
+      sum += formulas::square(v.a - here.a) + formulas::square(v.b - here.b) + formulas::square(v.c - here.c) +
+             formulas::square(v.d - here.d);
       quad_at(to) = v;
       above = here;
       here = below[i];
     }
     return sum;
   }
-};
+});
 
 // One of a run's two fields on a team, periodic from top to bottom.
 inline ferry::sharded_array<float, 2> make_field(const ferry::team& t, std::size_t ny, std::size_t nx) {
@@ -99,7 +102,7 @@ inline ferry::team_scalar<double> step(const ferry::sharded_array<float, 2>& a, 
     return ferry::parallel_reduce(ferry::sweep(next), relax{}, ferry::plus{}, ferry::in(a), ferry::out(next));
   constexpr std::size_t rows = 8, columns = 4;  // of a tile: one thread's cells
   const ferry::shard_tiles tiles{ferry::owned(next), rows, columns};
-  return ferry::parallel_reduce(ferry::sweep(tiles), relax_rows<4>{}, ferry::plus{}, ferry::in(a), ferry::out(next));
+  return ferry::parallel_reduce(ferry::sweep(tiles), relax_rows{}, ferry::plus{}, ferry::in(a), ferry::out(next));
 }
 
 }  // namespace jacobi

@@ -17,15 +17,16 @@ namespace {
 
 constexpr std::size_t n = std::size_t{1} << 20, piece = 8192;  // a device uses one piece at a time
 
-struct diffuse {
+FERRY_FUNCTOR(diffuse, {
+  std::size_t n;
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from, const float* conductivity) const {
     const float left = i > 0 ? from[i - 1] : from[i], right = i + 1 < n ? from[i + 1] : from[i];
     to[i] = from[i] + conductivity[i] * (left + right - 2 * from[i]);
   }
-};
-struct cool {
+});
+FERRY_FUNCTOR(cool, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* edge) const { edge[i] *= 0.5f; }
-};
+});
 
 struct rod {
   fr::unified_array<float> now{{n}}, next{{n}}, conductivity{{n}}, edges{{n}};
@@ -38,7 +39,7 @@ struct rod {
   }
   // Kernels on the whole rod, and on small pieces of an array that the CPU then reads.
   float step() {
-    fr::parallel_for(n, diffuse{}, fr::out(next), fr::in(now), fr::in(conductivity));
+    fr::parallel_for(n, diffuse{n}, fr::out(next), fr::in(now), fr::in(conductivity));
     std::swap(now, next);
     for (std::size_t i = 0; i < n; i += piece) fr::parallel_for(piece, cool{}, fr::inout(edges.slice({i, i + piece})));
     float sum = 0;

@@ -18,12 +18,12 @@ namespace {
 constexpr std::size_t n = 1 << 20;
 constexpr int rounds = 3;
 
-struct number {
+FERRY_FUNCTOR(number, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] = static_cast<float>(i % 1000); }
-};
-struct twice {
+});
+FERRY_FUNCTOR(twice, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] *= 2; }
-};
+});
 
 // Sent once from the parent to the child.
 struct greeting {
