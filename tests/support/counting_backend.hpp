@@ -120,6 +120,7 @@ class counting_backend : public ferry::detail::backend {
   std::string explain_evaluation(int d, const ferry::detail::evaluation& e) override {
     return below_.explain_evaluation(d, e);
   }
+  bool compiles_functors() const override { return below_.compiles_functors(); }
   void* compile_functor(ferry::native_stream s, int device, const ferry::detail::kernel_text& k) override {
     return below_.compile_functor(s, device, k);
   }

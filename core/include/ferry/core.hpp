@@ -36,6 +36,7 @@
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/core/pool.hpp"
+#include "ferry/core/precompile.hpp"
 #include "ferry/core/print.hpp"
 #include "ferry/core/reduce.hpp"
 #include "ferry/core/route.hpp"

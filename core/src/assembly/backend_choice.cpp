@@ -11,17 +11,18 @@
 #endif
 
 namespace ferry::inline FERRY_ABI::detail {
-namespace {
 
-std::unique_ptr<backend> simulator() {
-  return sim::make_backend(sim::parse_options(environment("FERRY_SIM").value_or("")));
+std::unique_ptr<backend> make_simulator(std::string_view options) {
+#if FERRY_HAS_CUDA
+  return sim::make_backend(sim::parse_options(options), cuda::check_functor);
+#else
+  return sim::make_backend(sim::parse_options(options));
+#endif
 }
-
-}  // namespace
 
 std::unique_ptr<backend> choose_backend() {
   const std::string asked = environment("FERRY_BACKEND").value_or("");
-  if (asked == "sim") return simulator();
+  if (asked == "sim") return make_simulator(environment("FERRY_SIM").value_or(""));
   if (!asked.empty() && asked != "cuda") refuse_variable("FERRY_BACKEND", asked, "cuda and sim");
 #if FERRY_HAS_CUDA
   const cuda::presence found = cuda::probe();
@@ -36,7 +37,7 @@ std::unique_ptr<backend> choose_backend() {
     throw not_supported("FERRY_BACKEND=cuda, but ferry was built without CUDA: build it with -DFERRY_CUDA=ON");
   std::fprintf(stderr, "ferry: built without CUDA: using simulated devices (FERRY_BACKEND=sim)\n");
 #endif
-  return simulator();
+  return make_simulator(environment("FERRY_SIM").value_or(""));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,6 +1,7 @@
 // Chooses the backend of a process, by FERRY_BACKEND and the available devices.
 #pragma once
 #include <memory>
+#include <string_view>
 
 #include "ferry/core/detail/backend/backend.hpp"
 
@@ -10,5 +11,8 @@ namespace ferry::inline FERRY_ABI::detail {
 // stderr. Throws parse_error for another value, not_supported for cuda in a build without it, device_error for a broken
 // driver.
 std::unique_ptr<backend> choose_backend();
+
+// Simulated devices with the options of FERRY_SIM. Throws parse_error, and not_supported for nvrtc=on without CUDA.
+std::unique_ptr<backend> make_simulator(std::string_view options);
 
 }  // namespace ferry::inline FERRY_ABI::detail

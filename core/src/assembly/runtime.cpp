@@ -142,7 +142,6 @@ runtime_scope::~runtime_scope() {
   }
 }
 
-simulation::simulation(std::string_view options, pool_options pools)
-    : runtime_scope(sim::make_backend(sim::parse_options(options)), pools) {}
+simulation::simulation(std::string_view options, pool_options pools) : runtime_scope(make_simulator(options), pools) {}
 
 }  // namespace ferry::inline FERRY_ABI

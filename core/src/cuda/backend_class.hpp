@@ -100,6 +100,7 @@ class cuda_backend final : public detail::backend {
   void run_on_host(native_stream s, std::function<void()> task) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void launch_compiled(native_stream s, int device, const compiled_launch& kernel) override;
+  bool compiles_functors() const override { return true; }
   void* compile_functor(native_stream s, int device, const kernel_text& kernel) override;
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
   void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;

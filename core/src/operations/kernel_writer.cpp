@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "ferry/core/error.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -90,6 +92,12 @@ kernel_text kernel_writer::text() {
   t += "extern \"C\" __global__ void __launch_bounds__(256) " + std::string(kernel_text::entry) + "(" + declared +
        ") {\n  " + called_.name + "(" + passed + ");\n}\n}\n";
   return k;
+}
+
+void throw_uncompiled_in_capture(const kernel_text& kernel) {
+  throw not_supported("loop with " + kernel.name +
+                      ": its kernel is not compiled, and captures compile nothing: precompile it before the capture "
+                      "(fr::precompile_for, fr::precompile_reduce), or run the loop once");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -14,17 +14,20 @@ std::uint64_t fresh_id() {
   return next++;
 }
 
-std::unique_ptr<backend> make_backend(const options& how) {
+std::unique_ptr<backend> make_backend(const options& how, std::function<void(const kernel_text&)> check) {
+  if (how.nvrtc && !check)
+    throw not_supported(
+        "simulated devices with nvrtc=on, but ferry was built without CUDA: build it with -DFERRY_CUDA=ON");
   options all = how;
   if (check_level_of_environment() == check_level::all) {
     all.check_races = true;
     all.check = check_level::all;
   }
-  return std::make_unique<machine>(all);
+  return std::make_unique<machine>(all, std::move(check));
 }
 
 // The simulator imitates the quirks whose workarounds are in code that all backends share.
-machine::machine(const options& how)
+machine::machine(const options& how, std::function<void(const kernel_text&)> check)
     : options_(how),
       quirks_{.managed_pools_lose_bytes = true,
               .aligned_arrays_delay_loads = true,
@@ -33,7 +36,8 @@ machine::machine(const options& how)
               .discarded_pages_lose_writes = false,
               .faults_fetch_neighbours = true},
       memory_(how),
-      schedule_(how) {}
+      schedule_(how),
+      check_functor_(std::move(check)) {}
 
 void machine::check_device(int device) const {
   if (device < 0 || device >= options_.devices)

@@ -1,11 +1,14 @@
 // The simulator's backend: handles, CUDA's rules, and the operations that each backend call enqueues.
 #pragma once
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "address_space.hpp"
 #include "capture.hpp"
@@ -28,7 +31,7 @@ inline std::uint64_t to_id(const void* handle) { return reinterpret_cast<std::ui
 
 class machine final : public backend, public inspector, public page_event_source {
  public:
-  explicit machine(const options& how);
+  machine(const options& how, std::function<void(const kernel_text&)> check);
 
   std::string_view name() const override { return "sim"; }
   bool is_simulated() const override { return true; }
@@ -78,6 +81,8 @@ class machine final : public backend, public inspector, public page_event_source
   bool finds_races() const override { return schedule_.finds_races(); }
   void host_access(const kernel_use& use) override;
   void launch(native_stream s, const host_kernel& kernel) override;
+  bool compiles_functors() const override { return options_.nvrtc; }
+  void* compile_functor(native_stream s, int device, const kernel_text& kernel) override;
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
   void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
   void scatter(native_stream s, int device, const scatter_task& what, std::span<const kernel_use> uses) override;
@@ -174,6 +179,9 @@ class machine final : public backend, public inspector, public page_event_source
   const std::uint64_t id_ = fresh_id();
   address_space memory_;
   scheduler schedule_;
+  const std::function<void(const kernel_text&)> check_functor_;
+  std::mutex functors_mutex_;
+  std::set<std::pair<int, std::string>> functors_;  // device, code: that were compiled
   std::map<std::uint64_t, stream> streams_;
   std::map<std::uint64_t, event> events_;
   std::map<std::uint64_t, graph> graphs_;

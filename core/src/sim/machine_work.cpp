@@ -5,6 +5,7 @@
 #include "backend/cpu_scatter.hpp"
 #include "backend/cpu_strided.hpp"
 #include "cpu_sorting/sort_on_cpu.hpp"
+#include "ferry/core/detail/operations/functor_definition.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/detail/operations/owned_reduction.hpp"
 #include "ferry/core/error.hpp"
@@ -236,6 +237,16 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
   w.has_pointers = kernel.has_pointers;
   if (are_lost(on.device, w.uses)) w.run = [](const relocation&) {};
   enqueue(c, on, std::move(w));
+}
+
+void* machine::compile_functor(native_stream s, int device, const kernel_text& kernel) {
+  const std::lock_guard lock(functors_mutex_);
+  std::pair of_device(device, kernel.code);
+  if (functors_.contains(of_device)) return nullptr;
+  if (is_capturing(s)) throw_uncompiled_in_capture(kernel);
+  check_functor_(kernel);
+  functors_.insert(std::move(of_device));
+  return nullptr;
 }
 
 void machine::evaluate(native_stream s, int, const evaluation& what, std::span<const kernel_use> uses) {

@@ -19,7 +19,7 @@ constexpr std::string_view allowed =
     "broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools or A-B:unified: of such memory only); "
     "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
-    "pinning=on|off; check=on|races|off";
+    "pinning=on|off; nvrtc=on|off; check=on|races|off";
 
 class parser {
  public:
@@ -137,10 +137,11 @@ class parser {
         result_.failures.push_back({static_cast<failing_verb>(found - names.begin()),
                                     number<std::uint64_t>(item, nth, 1, std::numeric_limits<std::uint64_t>::max())});
       }
-    } else if (key == "concurrent_managed" || key == "pageable_access" || key == "pinning") {
+    } else if (key == "concurrent_managed" || key == "pageable_access" || key == "pinning" || key == "nvrtc") {
       if (value != "on" && value != "off") refuse(item, "is neither on nor off");
       (key == "pageable_access"      ? result_.pageable_access
        : key == "concurrent_managed" ? result_.concurrent_managed
+       : key == "nvrtc"              ? result_.nvrtc
                                      : result_.pinning) = value == "on";
     } else if (key == "check") {
       if (value != "on" && value != "races" && value != "off") refuse(item, "is neither on, races nor off");

@@ -1,5 +1,6 @@
 // A machine with several devices, simulated on the CPU.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -12,7 +13,10 @@ namespace ferry::inline FERRY_ABI::detail::sim {
 // Differences from CUDA: sticky errors belong to one device, not to the process. Destroying and releasing on a failed
 // device do their work and then throw. Peer access covers every allocation. With one CPU thread, a seed determines the
 // order.
-std::unique_ptr<backend> make_backend(const options& how);
+//
+// check: of the option nvrtc=on. Throws not_supported if the kernel of a functor does not compile. Empty: make_backend
+// throws not_supported for the option.
+std::unique_ptr<backend> make_backend(const options& how, std::function<void(const kernel_text&)> check = {});
 
 // Inspection of a simulated machine, for tests: dynamic_cast<inspector&>(backend).
 class inspector {

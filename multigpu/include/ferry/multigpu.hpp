@@ -11,6 +11,7 @@
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_gather.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
+#include "ferry/multigpu/shard_precompile.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"
 #include "ferry/multigpu/sharded_argument.hpp"
 #include "ferry/multigpu/sharded_array.hpp"

@@ -54,6 +54,19 @@ auto loop_kernel_on(stream_ref s, const P&... p) {
 }
 #endif
 
+// Compiles the kernel of a loop for the device of s, where NVRTC compiles it. Throws as the loop for wrong arguments.
+template <class Space, class F, class... A>
+void compile_loop([[maybe_unused]] stream_ref s, const A&... a) {
+  detail::with_parameters<F, Space::indices>(
+      std::index_sequence_for<A...>(),
+      [&]([[maybe_unused]] const auto&... p) {
+#if FERRY_HAS_CUDA && !defined(__CUDACC__)
+        if (runtime::current().backend().compiles_functors()) (void)loop_kernel_on<Space, F>(s, p...);
+#endif
+      },
+      a...);
+}
+
 // enqueue: submits the launch, ordered after the hazards of its arguments. Watch: the checks on a simulated device.
 template <class Watch, class Give, class Space, class F, class... A>
 void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
@@ -73,6 +86,7 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& 
           });
         },
         a...);
+  compile_loop<Space, F>(s, a...);
 #endif
   launch_simulated<Watch, F, Space::indices>(
       enqueue, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);

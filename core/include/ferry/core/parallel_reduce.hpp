@@ -36,6 +36,28 @@ grid_size reduce_grid(const Space& s, int multiprocessors) {
 }
 #endif
 
+#if FERRY_HAS_CUDA
+// The two kernels of a reduction with these parameters.
+template <class T, class Space, class F, class Op, class... P>
+auto reduction_kernels_on(stream_ref s, const P&...) {
+  return std::pair(kernel_on<reducing_space, F, Space, F, Op, T, T*, P...>(s),
+                   kernel_on<reducing_values, F, const T*, unsigned, Op, T, T*>(s));
+}
+#endif
+
+// As compile_loop.
+template <class T, class Space, class F, class Op, class... A>
+void compile_reduction([[maybe_unused]] stream_ref s, const A&... a) {
+  detail::with_parameters<F, Space::indices>(
+      std::index_sequence_for<A...>(),
+      [&]([[maybe_unused]] const auto&... p) {
+#if FERRY_HAS_CUDA && !defined(__CUDACC__)
+        if (runtime::current().backend().compiles_functors()) (void)reduction_kernels_on<T, Space, F, Op>(s, p...);
+#endif
+      },
+      a...);
+}
+
 // enqueue: submits the launch, ordered after the hazards of its arguments, the result and the partial results.
 template <class T, class Give, class Space, class F, class Op, class... A>
 void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const Op& op,
@@ -47,20 +69,20 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          const auto of_space = kernel_on<reducing_space, F, Space, F, Op, T, T*, std::decay_t<decltype(p)>...>(s);
-          const auto of_values = kernel_on<reducing_values, F, const T*, unsigned, Op, T, T*>(s);
+          const auto kernels = reduction_kernels_on<T, Space, F, Op>(s, p...);
           const grid_size grid = reduce_grid(space, s.where().properties().multiprocessors);
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
           enqueue.add(partial.owner(), partial.bytes(), true);
           enqueue([&](native_stream n) {
             const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
             T* const parts = partial.unsynchronized_data();
-            launch_kernel(where, of_space, grid, reduce_threads, space, f, op, identity, parts, p...);
-            launch_kernel(where, of_values, 1, reduce_threads, parts, grid.x * grid.y, op, identity,
+            launch_kernel(where, kernels.first, grid, reduce_threads, space, f, op, identity, parts, p...);
+            launch_kernel(where, kernels.second, 1, reduce_threads, parts, grid.x * grid.y, op, identity,
                           result.unsynchronized_data());
           });
         },
         a...);
+  compile_reduction<T, Space, F, Op>(s, a...);
 #endif
   // The result takes the place of the last index, whose type is never an mdspan parameter.
   launch_simulated<unwatched_run, F, Space::indices - 1>(

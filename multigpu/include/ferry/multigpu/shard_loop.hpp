@@ -51,16 +51,18 @@ void run_on_team(const Space& space, const F& f, const A&... a) {
   (detail::note_written(region, a), ...);
 }
 
+// The argument of a loop that runs once on each member.
+template <class A>
+auto argument_of_member(std::size_t member, const A& a) {
+  if constexpr (requires { a.of_member(member); })
+    return a.of_member(member);
+  else
+    return a;
+}
 template <class Space, class F, class... A>
 void run_on_each(const on_each_member<Space>& each, const F& f, const A&... a) {
   each.team.for_each([&](std::size_t m) {
-    const auto here = [&]<class One>(const One& one) {
-      if constexpr (requires { one.of_member(m); })
-        return one.of_member(m);
-      else
-        return one;
-    };
-    for_each(each.team.stream(m), {}, detail::space_of(each.space), f, here(a)...);
+    for_each(each.team.stream(m), {}, detail::space_of(each.space), f, argument_of_member(m, a)...);
   });
 }
 

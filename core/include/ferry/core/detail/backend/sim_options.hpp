@@ -45,6 +45,7 @@ struct options {
   bool concurrent_managed = true;  // the CPU may access managed memory while devices work
   bool pageable_access = false;    // devices can access all host memory, as with HMM and ATS
   bool pinning = true;             // host memory can be pinned
+  bool nvrtc = false;              // kernels of functors that have a text are compiled, so that errors are found
   // Unordered conflicting accesses make the device of the later one fail.
   bool check_races = false;
   check_level check = check_level::usual;  // level of the other checks
@@ -55,8 +56,8 @@ struct options {
 };
 
 // Parses e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
-// concurrent_managed=off;pageable_access=on;pinning=off;check=on". check=on: all checks; check=races: check_races and
-// the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and lists what is
+// concurrent_managed=off;pageable_access=on;pinning=off;nvrtc=on;check=on". check=on: all checks; check=races:
+// check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and lists what is
 // allowed.
 options parse_options(std::string_view text);
 

@@ -15,8 +15,9 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// The driver's function of a kernel for the stream's device. Blocks until it is compiled. Throws not_supported if it
-// cannot be compiled, and where the stream is being captured. handles: where later launches find it.
+// The driver's function of a kernel for the stream's device; null on simulated devices, which only check the text.
+// Blocks until it is compiled. Throws not_supported if it cannot be compiled, and where the stream is being captured.
+// handles: where later launches find it.
 void* compile_text_kernel(stream_ref s, compiled_kernel& handles, const std::function<kernel_text()>& text);
 
 // One kernel for one device: that of nvcc, or the driver's function of one by NVRTC.

@@ -36,4 +36,7 @@ struct kernel_text {
   static constexpr const char* entry = "ferry_functor";
 };
 
+// Of a capture in which a loop has no kernel yet: throws not_supported.
+[[noreturn]] void throw_uncompiled_in_capture(const kernel_text& kernel);
+
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -70,6 +70,19 @@ class member_reduction {
     run_once(enqueue, space, f, a...);
   }
 
+  // Compiles the kernels of run() and finish(), as compile_loop.
+  template <class Space, class F, class... A>
+  static void compile([[maybe_unused]] stream_ref s, const A&... a) {
+    with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&]([[maybe_unused]] const auto&... p) {
+#if FERRY_HAS_CUDA && !defined(__CUDACC__)
+          if (runtime::current().backend().compiles_functors()) (void)kernels_on<Space, F>(s, p...);
+#endif
+        },
+        a...);
+  }
+
   void finish() {
     if (done_ == 0) return fill(stream_, slot_, Op::template identity<T>(), source_line{});
 #if FERRY_HAS_CUDA
@@ -84,8 +97,8 @@ class member_reduction {
       const T identity = Op::template identity<T>();
       const T* const parts = partial();
       T *const of_block = partial() + expected_, *const to = slot_.unsynchronized_data();
-      launch_kernel(where, *last_, blocks, reduce_threads, parts, static_cast<unsigned>(done_), op_, identity, of_block,
-                    counter(), to);
+      launch_kernel(where, *finishing_, blocks, reduce_threads, parts, static_cast<unsigned>(done_), op_, identity,
+                    of_block, counter(), to);
     });
 #endif
   }
@@ -96,6 +109,7 @@ class member_reduction {
     const T identity = Op::template identity<T>();
 #if FERRY_HAS_CUDA
     if (!simulated_) return launch(enqueue, space, f, identity, a...);
+    compile<Space, F>(stream_, a...);
 #endif
     const bool is_first = std::exchange(done_, done_ + 1) == 0;
     enqueue.add(slot_.owner(), slot_.bytes(), true);
@@ -112,6 +126,15 @@ class member_reduction {
   unsigned* counter() { return reinterpret_cast<unsigned*>(memory_.unsynchronized_data()); }
   T* partial() { return reinterpret_cast<T*>(memory_.unsynchronized_data() + counter_bytes); }
 
+  // Combines the results of blocks.
+  using finishing_kernel = prepared_kernel<const T*, unsigned, Op, T, T*, unsigned*, T*>;
+  template <class Space, class F, class... P>
+  static auto kernels_on(stream_ref s, const P&...) {
+    return std::pair(
+        kernel_on<reducing_part, F, Space, block_layout, F, Op, T, T*, unsigned*, P...>(s),
+        finishing_kernel{kernel_code_on<reducing_parts, F, const T*, unsigned, Op, T, T*, unsigned*, T*>(s)});
+  }
+
   template <class Give, class Space, class F, class... A>
   void launch(Give& enqueue, const Space& space, const F& f, const T& identity, const A&... a) {
     static_assert(alignof(T) <= counter_bytes);
@@ -125,22 +148,20 @@ class member_reduction {
         [&](const auto&... p) {
           const grid_size blocks(static_cast<unsigned>(size.blocks)),
               threads(size.layout.bx, reduce_threads / size.layout.bx);
-          const auto kernel =
-              kernel_on<reducing_part, F, Space, block_layout, F, Op, T, T*, unsigned*, std::decay_t<decltype(p)>...>(
-                  stream_);
-          last_.emplace(kernel_on<reducing_parts, F, const T*, unsigned, Op, T, T*, unsigned*, T*>(stream_));
+          const auto kernels = kernels_on<Space, F>(stream_, p...);
+          finishing_.emplace(kernels.second);
           enqueue([&](native_stream n) {
             const launch_place where{m, n, stream_.timeline().device(), type_name<F>()};
             T* const parts = partial() + done_;
-            launch_kernel(where, kernel, blocks, threads, space, size.layout, f, op_, identity, parts, counter(), p...);
+            launch_kernel(where, kernels.first, blocks, threads, space, size.layout, f, op_, identity, parts, counter(),
+                          p...);
           });
         },
         a...);
     done_ += size.blocks;
   }
   device_array<std::byte> memory_;
-  // Combines the results of blocks.
-  std::optional<prepared_kernel<const T*, unsigned, Op, T, T*, unsigned*, T*>> last_;
+  std::optional<finishing_kernel> finishing_;
 #endif
   stream_ref stream_;
   Op op_;
