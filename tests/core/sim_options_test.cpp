@@ -38,6 +38,16 @@ BOOST_AUTO_TEST_CASE(options_are_read) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(nvrtc_needs_a_compiler) {
+  BOOST_TEST(!fr::detail::sim::parse_options("").nvrtc);
+  const auto o = fr::detail::sim::parse_options("nvrtc=on");
+  BOOST_TEST(o.nvrtc);
+  check_throws<fr::not_supported>([&] { (void)fr::detail::sim::make_backend(o); }, "built without CUDA");
+  const auto checked = fr::detail::sim::make_backend(o, [](const fr::detail::kernel_text&) {});
+  BOOST_TEST(checked->compiles_functors());
+  BOOST_TEST(!fr::detail::sim::make_backend({})->compiles_functors());
+}
+
 BOOST_AUTO_TEST_CASE(devices_have_sizes_of_their_own) {
   for (const std::string text : {"devices=4;memory=4KiB, 2KiB ,512B", "memory=4KiB,2KiB,512;devices=4"}) {
     const sim_machine m(text);
@@ -85,6 +95,7 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
                                 "concurrent_managed=yes",
                                 "check=yes",
                                 "pinning=races",
+                                "nvrtc=",
                                 "devices",
                                 "devices=2;devices=3"}) {
     check_throws<fr::parse_error>([&] { fr::detail::sim::parse_options(bad); }, bad);
