@@ -1,6 +1,10 @@
 # Installs what find_package(ferry) needs, and the scripts that draw what the libraries write.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ferry)
+set(FERRY_CUDA_RUNTIME cudart_static)                   # as core links it
+if(BUILD_SHARED_LIBS)
+  set(FERRY_CUDA_RUNTIME cudart)
+endif()
 configure_package_config_file(cmake/ferryConfig.cmake.in ${PROJECT_BINARY_DIR}/ferryConfig.cmake
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ferryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
