@@ -30,7 +30,7 @@ constexpr std::array<const functor_definition*, sizeof...(F)> definitions_of_fun
 /// @{
 
 /// 1 if multiplications and additions of functors with a text are contracted on CUDA devices, as by nvcc; 0 for the
-/// results of a CPU without contraction. Define it before the functors.
+/// results of a CPU without contraction. Define it in front of the first header of ferry, or by the compiler's option -D.
 #ifndef FERRY_FUNCTOR_CONTRACTION
 #define FERRY_FUNCTOR_CONTRACTION 1
 #endif
