@@ -1,4 +1,4 @@
-// expect: this source is compiled as plain C\+\+, but ferry was built with CUDA.*write the function as FERRY_FUNCTION
+// expect: this source is compiled as plain C\+\+, but ferry was built with CUDA.*define the functor by FERRY_FUNCTOR, or write the function as FERRY_FUNCTION
 // with: core
 #undef FERRY_HAS_CUDA
 #define FERRY_HAS_CUDA 1

@@ -8,10 +8,14 @@
 
 #include "cuda/jit/functor_source.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
+#include "ferry/core/array.hpp"
 #include "ferry/core/atomic_ref.hpp"
+#include "ferry/core/copy.hpp"
 #include "ferry/core/detail/kernels/kernel_bodies.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
 #include "ferry/core/soa_span.hpp"
+#include "ferry/core/transform.hpp"
+#include "support/check_error.hpp"
 
 namespace cuda_logic_functors {
 namespace {
@@ -53,10 +57,27 @@ FERRY_FUNCTOR(count_up, {
   }
 });
 // NVRTC does not know this function.
-[[maybe_unused]] int of_the_program(int) { return 0; }
+[[maybe_unused]] int of_the_program(int x) { return x; }
 const unsigned line_of_wrong = __LINE__ + 1;
 FERRY_FUNCTOR(wrong, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = of_the_program(1); }
+});
+
+FERRY_FUNCTOR(wrong_value, {
+  FERRY_HOST_DEVICE int operator()(int x) const { return of_the_program(x); }
+});
+FERRY_FUNCTOR(scaled_sum, {
+  float a;
+  FERRY_HOST_DEVICE float operator()(float x, float y) const { return a * x + y; }
+});
+FERRY_FUNCTOR(half_and_count, {
+  fr::half half;
+  short count;
+});
+FERRY_FUNCTOR_USING((half_and_count), halves_and_counts, {
+  FERRY_HOST_DEVICE half_and_count operator()(double x) const {
+    return {fr::half(static_cast<float>(x / 2)), static_cast<short>(1 / x)};
+  }
 });
 
 // The machine code, or the text of the error. Without NVRTC the error ends the test: machines that build for CUDA have
@@ -96,6 +117,28 @@ BOOST_AUTO_TEST_CASE(atomic_operations) {
   const std::string text =
       compiled(kernel_text_of<over_line, count_up, space_1d, unsigned, count_up, const int*, unsigned*, double*>());
   BOOST_TEST(text.find("does not compile") == std::string::npos, text);
+}
+
+BOOST_AUTO_TEST_CASE(values_of_elements) {
+  const fr::simulation sim("devices=1;nvrtc=on");  // throws if a kernel does not compile
+  const fr::device d(0);
+  fr::device_array<float> x({1000}, 1.f, d), y({1000}, 2.f, d);
+  fr::transform(fr::out(y), scaled_sum{2}, fr::in(x), fr::in(y));
+  auto tail = y.slice({1, 999});
+  fr::transform(fr::out(tail), scaled_sum{2}, fr::in(x.slice({2, 1000})), fr::in(tail));
+  BOOST_TEST(fr::to_vector(y)[0] == 4.f);
+  BOOST_TEST(fr::to_vector(y)[1] == 6.f);
+  fr::device_array<double, 2> u({20, 30}, 0.5, d);
+  fr::device_array<fr::half, 2> v({30, 20}, fr::half(0.f), d);
+  fr::device_array<short, 2> w({30, 20}, short{0}, d);
+  auto v_turned = v.transpose();
+  auto w_turned = w.transpose();
+  fr::transform(fr::out(v_turned), fr::out(w_turned), halves_and_counts{}, fr::in(u));
+  BOOST_TEST(static_cast<float>(fr::to_vector(v)[0]) == 0.25f);
+  BOOST_TEST(fr::to_vector(w)[599] == 2);
+  fr::device_array<int> z({10}, 0, d);
+  support::check_error<fr::not_supported>([&] { fr::transform(fr::out(z), wrong_value{}, fr::in(z)); },
+                                          {"loop with wrong_value (", "of_the_program"});
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_line_of_the_program) {

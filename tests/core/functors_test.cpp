@@ -14,6 +14,7 @@
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/core/soa.hpp"
+#include "ferry/core/transform.hpp"
 #include "support/check_error.hpp"
 #include "support/seeds.hpp"
 
@@ -90,6 +91,20 @@ FERRY_FUNCTOR(joined_by_xor, {
   FERRY_HOST_DEVICE T operator()(T a, T b) const {
     return a ^ b;
   }
+});
+
+// Of the values of elements.
+FERRY_FUNCTOR(scaled_sum, {
+  float a;
+  FERRY_HOST_DEVICE float operator()(float x, float y) const { return a * x + y; }
+});
+FERRY_FUNCTOR(quotient_and_rest, {
+  int quotient;
+  int rest;
+});
+FERRY_FUNCTOR_USING((quotient_and_rest), divided, {
+  int by;
+  FERRY_HOST_DEVICE quotient_and_rest operator()(int x) const { return {x / by, x % by}; }
 });
 
 template <class T, std::size_t Rank>
@@ -198,6 +213,33 @@ BOOST_AUTO_TEST_CASE(reductions_of_large_spaces) {
   for (std::size_t i = 0; i != n; ++i) sum += x[i] * y[i], most = std::max(most, x[i] * y[i]);
   BOOST_TEST(fr::parallel_reduce(n, product{}, fr::plus{}, fr::in(a), fr::in(b)).value() == sum);
   BOOST_TEST(fr::parallel_reduce(n, product{}, fr::maximum{}, fr::in(a), fr::in(b)).value() == most);
+}
+
+BOOST_AUTO_TEST_CASE(values_of_elements) {
+  std::mt19937_64 random(5);
+  for (const std::size_t n : {std::size_t{1}, std::size_t{1001}, std::size_t{70'002}}) {
+    auto x = random_numbers<float>(fr::extents<1>(n), random, 100),
+         y = random_numbers<float>(fr::extents<1>(n), random, 100);
+    const std::vector<float> from = fr::to_vector(x);
+    std::vector<float> expected = fr::to_vector(y);
+    for (std::size_t i = 0; i != n; ++i) expected[i] += 2 * from[i];
+    fr::transform(fr::out(y), scaled_sum{2}, fr::in(x), fr::in(y));
+    BOOST_TEST((fr::to_vector(y) == expected), n);
+    for (std::size_t i = 1; i < n; ++i) expected[i] += 3 * from[i];
+    auto tail = y.slice({1, n});  // not aligned to vectors
+    fr::transform(fr::out(tail), scaled_sum{3}, fr::in(x.slice({1, n})), fr::in(tail));
+    BOOST_TEST((fr::to_vector(y) == expected), n);
+  }
+  auto u = random_numbers<int>(fr::extents<2>{37, 53}, random, 1000);
+  fr::unified_array<int, 2> q({53, 37}, 0), r({53, 37}, 0);
+  auto q_turned = q.transpose(), r_turned = r.transpose();
+  fr::transform(fr::out(q_turned), fr::out(r_turned), divided{7}, fr::in(u));
+  const std::vector<int> from = fr::to_vector(u), by = fr::to_vector(q), rest = fr::to_vector(r);
+  for (std::size_t i = 0; i != 37; ++i)
+    for (std::size_t j = 0; j != 53; ++j) {
+      BOOST_REQUIRE(by[j * 37 + i] == from[i * 53 + j] / 7);
+      BOOST_REQUIRE(rest[j * 37 + i] == from[i * 53 + j] % 7);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(in_a_graph) {

@@ -85,7 +85,8 @@ kernel_text kernel_writer::text() {
     t += "static_assert(sizeof(" + p.type + ") == " + std::to_string(p.size) + " && alignof(" + p.type +
          ") == " + std::to_string(p.align) +
          ", \"the compiler of the program and NVRTC lay out this type differently\");\n";
-    declared += (i == 0 ? "" : ", ") + p.type + " " + name;
+    declared += (i == 0 ? "" : ", ") + std::string(called_.has_constants ? "const __grid_constant__ " : "") + p.type +
+                " " + name;
     passed += (i == 0 ? "" : ", ") + name;
     k.shape += (i == 0 ? ": " : ", ") + p.type;
   }

@@ -6,12 +6,15 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/core/detail/kernels/transform_kernels.hpp"
+#include "ferry/core/detail/kernels/transform_launch.hpp"
+#include "ferry/core/detail/kernels/transform_on_cpu.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/function.hpp"
 #include "ferry/core/parallel_for.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
+
+inline constexpr std::size_t most_outputs = 4;
 
 template <class F>
 inline constexpr bool is_element_function = false;
@@ -90,13 +93,12 @@ void launch_elements([[maybe_unused]] stream_ref s, Enqueue& enqueue, const elem
   using arguments = std::tuple<A...>;
   using outputs = decltype(element_types_of<0, arguments>(std::make_index_sequence<Outputs>()));
   using inputs = decltype(element_types_of<Outputs, arguments>(std::make_index_sequence<sizeof...(A) - Outputs>()));
-#if defined(__CUDACC__)
-  if (runtime& m = runtime::current(); !m.is_simulated()) {
+#if FERRY_HAS_CUDA
+  if (runtime& m = runtime::current(); !m.is_simulated() || m.backend().compiles_functors()) {
     void* const data[] = {const_cast<void*>(static_cast<const void*>(a.span.data()))...};
-    enqueue([&](native_stream n) {
-      launch_transform({m, n, s.timeline().device(), type_name<F>()}, l, f, outputs(), inputs(), data);
-    });
-    return;
+    const transform_launch<F, outputs, inputs> launch(s, l, data);
+    if (!m.is_simulated())
+      return enqueue([&](native_stream n) { launch({m, n, s.timeline().device(), type_name<F>()}, f); });
   }
 #endif
   constexpr std::size_t behind_all_parameters = 1024;  // of F: arrays arrive as mdspans
@@ -226,11 +228,11 @@ void call_transform(const stream_ref* s, source_line at, std::index_sequence<O..
         if constexpr (is_element_function<functor>) {
           transform_by_expression(s, at, f, y..., x...);
         } else {
-          static_assert(
-              nvcc_compiles_kernels<functor>,
-              "this source is compiled as plain C++, but ferry was built with CUDA, so the kernels of functors need "
-              "nvcc: write the function as FERRY_FUNCTION, which transform and expressions take, add the source by "
-              "ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+          static_assert(nvcc_compiles_kernels<functor> || has_functor_text<functor>,
+                        "this source is compiled as plain C++, but ferry was built with CUDA: define the functor by "
+                        "FERRY_FUNCTOR, "
+                        "or write the function as FERRY_FUNCTION, which need no nvcc; or add the source by "
+                        "ferry_add_executable(), which compiles it by nvcc; or build ferry with -DFERRY_CUDA=OFF");
           (mark_read_output(y, x...), ...);
           transform_arrays<outputs>(s, at, f, y..., x...);
         }

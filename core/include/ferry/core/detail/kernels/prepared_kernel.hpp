@@ -39,6 +39,11 @@ template <class Body, class... P>
 __global__ void __launch_bounds__(block_threads) run_kernel(P... p) {
   Body::run(p...);
 }
+// Parameters stay in constant memory: loops over their members would copy them to the stack.
+template <class Body, class... P>
+__global__ void __launch_bounds__(block_threads) run_kernel_of_constants(const __grid_constant__ P... p) {
+  Body::run(p...);
+}
 #endif
 
 // The kernel of a body with these parameters, for the functor F. Call it before anything is submitted: NVRTC may have to
@@ -47,8 +52,13 @@ template <class Body, class F, class... P>
 kernel_code kernel_code_on([[maybe_unused]] stream_ref s) {
   static compiled_kernel handles;
 #if defined(__CUDACC__)
-  void (*const kernel)(P...) = run_kernel<Body, P...>;
-  return {handles, reinterpret_cast<const void*>(kernel), nullptr};
+  if constexpr (Body::text.has_constants) {
+    void (*const kernel)(P...) = run_kernel_of_constants<Body, P...>;
+    return {handles, reinterpret_cast<const void*>(kernel), nullptr};
+  } else {
+    void (*const kernel)(P...) = run_kernel<Body, P...>;
+    return {handles, reinterpret_cast<const void*>(kernel), nullptr};
+  }
 #else
   const auto device = static_cast<std::size_t>(s.timeline().device());
   void* loaded = nullptr;

@@ -1,16 +1,13 @@
-// Kernels that call a functor with the values of elements.
+// Bodies of kernels that call a functor with the values of elements, compiled by nvcc and by NVRTC, and what they get. No
+// host code.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "ferry/core/detail/kernels/element_layout.hpp"
-#include "ferry/core/detail/kernels/launch_compiled.hpp"
 #include "ferry/core/detail/support/internal.hpp"
-#include "ferry/core/error.hpp"
-#include "ferry/core/index_space.hpp"
+#include "ferry/core/macros.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
@@ -35,74 +32,14 @@ FERRY_HOST_DEVICE void store_parts(R&& r, Y0& y0, Y1& y1, Y2& y2, Y3& y3) {
   auto&& [r0, r1, r2, r3] = std::forward<R>(r);
   y0 = static_cast<Y0>(r0), y1 = static_cast<Y1>(r1), y2 = static_cast<Y2>(r2), y3 = static_cast<Y3>(r3);
 }
-inline constexpr std::size_t most_outputs = 4;
-
 // A list of types, with their numbers.
 template <class Numbers, class... T>
 struct element_types {};
 template <class... T>
 using types_of_elements = element_types<std::index_sequence_for<T...>, T...>;
 
-// On the CPU. Elements along axis 0 are at y[i * stride]. Flat: all of these strides are 1; loops of a constant number
-// of iterations are vectorized by g++ -O2, too.
-template <bool Flat, class F, class... Y, class... X, std::size_t... O, std::size_t... I>
-void transform_line(const F& f, std::size_t n, const std::ptrdiff_t* strides, std::index_sequence<O...>,
-                    std::index_sequence<I...>, const std::tuple<Y*...>& y, const std::tuple<const X*...>& x) {
-  const auto at = [](std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t stride) { return Flat ? i : i * stride; };
-  const auto over = [&](Y*... to, const X*... from) {
-    const auto call = [&](std::ptrdiff_t i) {
-      store_parts(f(from[at(i, strides[sizeof...(Y) + I])]...), to[at(i, strides[O])]...);
-    };
-    const auto all = static_cast<std::ptrdiff_t>(n);
-    constexpr std::ptrdiff_t chunk = Flat ? 32 : 1;
-    std::ptrdiff_t i = 0;
-    for (; all - i >= chunk; i += chunk) {
-      // An output's memory may be an input's, as the same elements: each is written after it is read.
-#ifdef __clang__
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
-      for (std::ptrdiff_t k = 0; k < chunk; ++k) call(i + k);
-    }
-    for (; i < all; ++i) call(i);
-  };
-  over(std::get<O>(y)..., std::get<I>(x)...);
-}
-template <class F, class... Y, class... X>
-void transform_on_cpu(const element_layout& l, const F& f, std::tuple<Y*...> y, std::tuple<const X*...> x) {
-  constexpr std::size_t outputs = sizeof...(Y), arrays = outputs + sizeof...(X);
-  constexpr auto of_outputs = std::index_sequence_for<Y...>();
-  constexpr auto of_inputs = std::index_sequence_for<X...>();
-  std::ptrdiff_t inner[arrays];
-  bool is_flat = true;
-  for (std::size_t k = 0; k != arrays; ++k) {
-    inner[k] = l.rank == 0 ? 1 : l.stride[k][0];
-    is_flat = is_flat && inner[k] == 1;
-  }
-  const std::size_t n = l.rank == 0 ? 1 : l.extent[0], lines = l.count() / n;
-  for (std::size_t line = 0; line != lines; ++line) {
-    std::ptrdiff_t offset[arrays] = {};
-    std::size_t rest = line;
-    for (std::size_t d = 1; d < l.rank; ++d) {
-      for (std::size_t k = 0; k != arrays; ++k)
-        offset[k] += static_cast<std::ptrdiff_t>(rest % l.extent[d]) * l.stride[k][d];
-      rest /= l.extent[d];
-    }
-    const auto moved = [&]<std::size_t... O, std::size_t... I>(std::index_sequence<O...>, std::index_sequence<I...>) {
-      const std::tuple<Y*...> to{std::get<O>(y) + offset[O]...};
-      const std::tuple<const X*...> from{std::get<I>(x) + offset[outputs + I]...};
-      if (is_flat)
-        transform_line<true>(f, n, inner, of_outputs, of_inputs, to, from);
-      else
-        transform_line<false>(f, n, inner, of_outputs, of_inputs, to, from);
-    };
-    moved(of_outputs, of_inputs);
-  }
-}
-
-#if defined(__CUDACC__)
 inline constexpr unsigned transform_threads = 256;
+inline constexpr std::size_t most_axes = 6;  // max_rank
 
 // Values of several types, by number.
 template <std::size_t K, class T>
@@ -123,25 +60,6 @@ template <std::size_t K, class T>
 FERRY_HOST_DEVICE const T& numbered(const numbered_value<K, T>& v) {
   return v.value;
 }
-
-// A vector of elements. Types whose default constructor does something are stored as words of their alignment.
-template <class T>
-using word_of_element =
-    std::conditional_t<alignof(T) % 8 == 0, std::uint64_t,
-                       std::conditional_t<alignof(T) == 4, std::uint32_t,
-                                          std::conditional_t<alignof(T) == 2, std::uint16_t, std::uint8_t>>>;
-template <class T, unsigned Lanes, bool Plain = std::is_trivially_default_constructible_v<T>>
-struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet {
-  T v[Lanes];
-  __device__ T& operator[](unsigned l) { return v[l]; }
-  __device__ const T& operator[](unsigned l) const { return v[l]; }
-};
-template <class T, unsigned Lanes>
-struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet<T, Lanes, false> {
-  word_of_element<T> words[sizeof(T) * Lanes / sizeof(word_of_element<T>)];
-  __device__ T& operator[](unsigned l) { return reinterpret_cast<T*>(words)[l]; }
-  __device__ const T& operator[](unsigned l) const { return reinterpret_cast<const T*>(words)[l]; }
-};
 
 // Elements of a vector: the widest have 16 bytes. 1 for types whose size is no power of 2, or above 16.
 template <class... T>
@@ -170,13 +88,33 @@ struct flat_input {
 template <class T>
 struct strided_elements {
   T* data;
-  std::ptrdiff_t stride[max_rank];
+  std::ptrdiff_t stride[most_axes];
 };
 // Rows of n elements along axis 0; a block has bx x (256 / bx) threads, and `along` blocks compute a row.
 struct strided_rows {
   std::size_t n, rows;
   unsigned rank, bx, along;
-  std::size_t extent[max_rank];
+  std::size_t extent[most_axes];
+};
+
+#if defined(__CUDACC__)
+// A vector of elements. Types whose default constructor does something are stored as words of their alignment.
+template <class T>
+using word_of_element =
+    std::conditional_t<alignof(T) % 8 == 0, std::uint64_t,
+                       std::conditional_t<alignof(T) == 4, std::uint32_t,
+                                          std::conditional_t<alignof(T) == 2, std::uint16_t, std::uint8_t>>>;
+template <class T, unsigned Lanes, bool Plain = std::is_trivially_default_constructible_v<T>>
+struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet {
+  T v[Lanes];
+  __device__ T& operator[](unsigned l) { return v[l]; }
+  __device__ const T& operator[](unsigned l) const { return v[l]; }
+};
+template <class T, unsigned Lanes>
+struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet<T, Lanes, false> {
+  word_of_element<T> words[sizeof(T) * Lanes / sizeof(word_of_element<T>)];
+  __device__ T& operator[](unsigned l) { return reinterpret_cast<T*>(words)[l]; }
+  __device__ const T& operator[](unsigned l) const { return reinterpret_cast<const T*>(words)[l]; }
 };
 
 // The kernels of a functor. Y: elements of the outputs, X: of the inputs.
@@ -277,79 +215,26 @@ struct transform_of<F, element_types<std::index_sequence<O...>, Y...>, element_t
   }
 };
 
-// Parameters stay in constant memory: loops over axes would copy them to the stack.
-template <unsigned Lanes, class T, class F, class Y, class X>
-__global__ void __launch_bounds__(transform_threads)
-    transform_flat(std::size_t n, const __grid_constant__ F f, const __grid_constant__ Y y,
-                   const __grid_constant__ X x) {
-  T::template run_flat<Lanes>(n, f, y, x);
-}
-template <class T, class F, class Y, class X>
-__global__ void __launch_bounds__(transform_threads)
-    transform_rows(const __grid_constant__ strided_rows r, const __grid_constant__ F f, const __grid_constant__ Y y,
-                   const __grid_constant__ X x) {
-  T::run_rows(r, f, y, x);
-}
-
-inline unsigned blocks_of_transform(std::size_t blocks) {
-  if (blocks > 0x7fffffff)
-    throw invalid_argument("transform: the arrays need more than 2^31 - 1 blocks of 256 threads: split them");
-  return static_cast<unsigned>(blocks);
-}
-
-// Launches the kernel for a layout; data: the first element of each array.
+// All arrays have one axis of n elements: in vectors.
 template <class F, std::size_t... O, class... Y, std::size_t... I, class... X>
-void launch_transform(const launch_place& where, const element_layout& l, const F& f,
-                      element_types<std::index_sequence<O...>, Y...>, element_types<std::index_sequence<I...>, X...>,
-                      void* const* data) {
+__device__ __forceinline__ void transform_vectors(
+    std::size_t n, const F& f, const numbered_values<std::index_sequence<O...>, Y*...>& y,
+    const numbered_values<std::index_sequence<I...>, flat_input<X>...>& x) {
   using kernels = transform_of<F, types_of_elements<Y...>, types_of_elements<X...>>;
-  constexpr std::size_t outputs = sizeof...(Y), arrays = outputs + sizeof...(X);
-  if (l.is_flat(arrays, outputs)) {
-    const std::size_t n = l.count();
-    typename kernels::outputs y;
-    typename kernels::flat_inputs x;
-    ((numbered<O, Y*>(y) = static_cast<Y*>(data[O])), ...);
-    const auto is_one = [&](std::size_t k) { return l.rank != 0 && l.stride[k][0] == 0; };
-    ((numbered<I, flat_input<X>>(x) = {static_cast<const X*>(data[outputs + I]), is_one(outputs + I) ? 0u : 1u}), ...);
-    constexpr unsigned lanes = kernels::lanes;
-    const auto is_aligned = [&](std::size_t k, std::size_t bytes) {
-      return reinterpret_cast<std::uintptr_t>(data[k]) % (bytes * lanes) == 0;
-    };
-    const bool fits =
-        (... && is_aligned(O, sizeof(Y))) && (... && (is_one(outputs + I) || is_aligned(outputs + I, sizeof(X))));
-    const auto launch = [&](auto vector) {
-      constexpr unsigned n_lanes = decltype(vector)::value;
-      constexpr std::size_t each = std::size_t{transform_threads} * n_lanes * kernels::template unroll<n_lanes>;
-      static compiled_kernel handles;
-      launch_compiled(where, handles,
-                      transform_flat<n_lanes, kernels, F, typename kernels::outputs, typename kernels::flat_inputs>,
-                      blocks_of_transform(ceil_div(n, each)), transform_threads, n, f, y, x);
-    };
-    if (lanes > 1 && fits)
-      launch(std::integral_constant<unsigned, lanes>());
-    else
-      launch(std::integral_constant<unsigned, 1>());
-    return;
-  }
-  strided_rows r{l.extent[0], l.count() / l.extent[0], static_cast<unsigned>(l.rank), transform_threads, 1, {}};
-  for (std::size_t d = 0; d != l.rank; ++d) r.extent[d] = l.extent[d];
-  while (r.bx > 32 && r.bx / 2 >= r.n) r.bx /= 2;
-  const std::size_t along = ceil_div(r.n, std::size_t{r.bx} * kernels::row_unroll);
-  const std::size_t lines = ceil_div(r.rows, transform_threads / r.bx);
-  const unsigned blocks = blocks_of_transform(along > 0x7fffffff / lines ? ~std::size_t{0} : along * lines);
-  r.along = static_cast<unsigned>(along);
-  typename kernels::strided_outputs y;
-  typename kernels::strided_inputs x;
-  const auto set = [&](auto& to, std::size_t k) {
-    to.data = static_cast<decltype(to.data)>(data[k]);
-    for (std::size_t d = 0; d != max_rank; ++d) to.stride[d] = l.stride[k][d];
-  };
-  (set(numbered<O, strided_elements<Y>>(y), O), ...);
-  (set(numbered<I, strided_elements<const X>>(x), outputs + I), ...);
-  static compiled_kernel handles;
-  launch_compiled(where, handles,
-                  transform_rows<kernels, F, typename kernels::strided_outputs, typename kernels::strided_inputs>,
-                  blocks, grid_size(r.bx, transform_threads / r.bx), r, f, y, x);
+  kernels::template run_flat<kernels::lanes>(n, f, y, x);
+}
+// The same, one element at a time, for arrays that are not aligned to vectors.
+template <class F, std::size_t... O, class... Y, std::size_t... I, class... X>
+__device__ __forceinline__ void transform_elements(
+    std::size_t n, const F& f, const numbered_values<std::index_sequence<O...>, Y*...>& y,
+    const numbered_values<std::index_sequence<I...>, flat_input<X>...>& x) {
+  transform_of<F, types_of_elements<Y...>, types_of_elements<X...>>::template run_flat<1>(n, f, y, x);
+}
+template <class F, std::size_t... O, class... Y, std::size_t... I, class... X>
+__device__ __forceinline__ void transform_rows(
+    const strided_rows& r, const F& f, const numbered_values<std::index_sequence<O...>, strided_elements<Y>...>& y,
+    const numbered_values<std::index_sequence<I...>, strided_elements<const X>...>& x) {
+  transform_of<F, types_of_elements<Y...>, types_of_elements<X...>>::run_rows(r, f, y, x);
 }
 #endif
 

@@ -15,6 +15,7 @@ struct device_function {
   const char* header;
   const char* name;                                       // in ferry::detail
   std::span<const device_header> (*headers)() = nullptr;  // of another module than core
+  bool has_constants = false;                             // parameters stay in constant memory
 };
 
 class kernel_writer {
