@@ -2,6 +2,8 @@
 # and by nvcc where there is a GPU. The sample is for what only nvcc does: one source for each way in which ferry's headers
 # meet it. docs/testing.md lists what else such a build tests.
 set(cuda_sample
+    core/functors_test.cpp                   # functors with a text: also with kernels by NVRTC (nvrtc.core_host)
+    multigpu/functors_test.cpp               # the same over shards
     core/kernels/captured_pointers_test.cpp  # the wrapper that nvcc puts around a lambda, searched for pointers
     core/kernels/kernel_uses_test.cpp        # functors, extended lambdas and their names
     core/kernels/transform_test.cpp          # transform: functors of values, vectors of elements, strides
