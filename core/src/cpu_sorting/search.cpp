@@ -9,9 +9,10 @@ namespace {
 
 template <class U>
 void search_row_of(const sorting_task& t) {
-  const sort_key<U> key(t.type, false, true);
+  const bool are_keys = t.kind == sorting_kind::rank;
+  const sort_key<U> key(t.type, t.is_descending, !are_keys || t.is_merged);
   for (std::size_t k = 0; k != t.other_count; ++k) {
-    const U wanted = key(load_at<U>(t.other, k));
+    const U other = load_at<U>(t.other, k), wanted = are_keys ? other : key(other);
     std::size_t first = 0, count = t.length;
     while (count != 0) {
       const std::size_t half = count / 2;

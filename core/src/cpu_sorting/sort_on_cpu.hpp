@@ -12,7 +12,7 @@ void sort_on_cpu(const sorting_task& t);
 void sort_rows_on_cpu(const sorting_task& t);  // sort and partition
 void order_rows_on_cpu(const sorting_task& t);
 void find_unique_on_cpu(const sorting_task& t);
-void search_on_cpu(const sorting_task& t);
+void search_on_cpu(const sorting_task& t);  // search and rank
 void select_on_cpu(const sorting_task& t);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -35,7 +35,8 @@ void sort_on_cpu(const sorting_task& t) {
     case sorting_kind::partition: return sort_rows_on_cpu(t);
     case sorting_kind::order: return order_rows_on_cpu(t);
     case sorting_kind::unique: return find_unique_on_cpu(t);
-    case sorting_kind::search: return search_on_cpu(t);
+    case sorting_kind::search:
+    case sorting_kind::rank: return search_on_cpu(t);
     case sorting_kind::select: return select_on_cpu(t);
   }
 }

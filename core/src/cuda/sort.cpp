@@ -10,7 +10,7 @@ constexpr std::string_view sorting_verb = "sorting of an array";
 }  // namespace
 
 std::size_t cuda_backend::sorting_scratch(int device, const sorting_task& t) {
-  if (t.kind == sorting_kind::search) return 0;
+  if (t.kind == sorting_kind::search || t.kind == sorting_kind::rank) return 0;
   const device_scope current(device, sorting_verb);
   std::size_t bytes = 0;
   check(device_sorting(t, at(device, sorting_verb).most_blocks).measure(bytes), sorting_verb, device);

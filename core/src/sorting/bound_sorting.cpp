@@ -7,6 +7,7 @@
 #include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
+#include "ferry/core/detail/operations/sort_key.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/runtime.hpp"
 #include "sorting/dense_elements.hpp"
@@ -21,6 +22,7 @@ bound_sorting::bound_sorting(const stream_ref& s, const sorting_request& r, std:
   task_.type = r.type;
   task_.is_descending = r.is_descending;
   task_.is_after_equal = r.is_after_equal;
+  task_.is_merged = r.is_merged;
 
   const program_operand from = dense_elements(s, *r.from, type_from, axis, at);
   std::size_t count = 1;
@@ -31,7 +33,8 @@ bound_sorting::bound_sorting(const stream_ref& s, const sorting_request& r, std:
   is_in_place_ = is_replacing && are_same_elements(*r.values, from);
   task_.from = is_in_place_ ? from.data : source(from);
   if (r.other) {
-    const program_operand other = dense_elements(s, *r.other, r.type, 0, at);
+    const scalar_type type = r.kind == sorting_kind::rank ? key_type_of(r.type) : r.type;
+    const program_operand other = dense_elements(s, *r.other, type, 0, at);
     task_.other = source(other);
     task_.other_count = 1;
     for (std::size_t d = 0; d != other.shape.rank; ++d) task_.other_count *= other.shape.extent[d];

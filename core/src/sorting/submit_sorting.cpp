@@ -28,7 +28,9 @@ void need_own_elements(const sorting_request& r, const program_operand* to, sour
 // Number of the axis from the last dimension.
 std::size_t checked_axis(const sorting_request& r) {
   const std::size_t rank = r.from->shape.rank;
-  if (r.kind == sorting_kind::unique || r.kind == sorting_kind::search || r.kind == sorting_kind::select) return 0;
+  if (r.kind == sorting_kind::unique || r.kind == sorting_kind::search || r.kind == sorting_kind::rank ||
+      r.kind == sorting_kind::select)
+    return 0;
   return rank - 1 - sorted_axis(r.name, r.axis, rank);
 }
 

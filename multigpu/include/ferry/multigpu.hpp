@@ -17,5 +17,6 @@
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_expression.hpp"
 #include "ferry/multigpu/sharded_npy.hpp"
+#include "ferry/multigpu/sharded_sort.hpp"
 #include "ferry/multigpu/sweep.hpp"
 #include "ferry/multigpu/team.hpp"

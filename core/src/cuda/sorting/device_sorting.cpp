@@ -31,7 +31,7 @@ cudaError_t device_sorting::measure(std::size_t& bytes) {
 cudaError_t device_sorting::run(cudaStream_t s) {
   grid_.stream = s;
   used_ = most_ = 0;
-  if (t_.kind == sorting_kind::search) return search_elements(grid_, t_);
+  if (t_.kind == sorting_kind::search || t_.kind == sorting_kind::rank) return search_elements(grid_, t_);
   return walk();
 }
 
@@ -42,7 +42,8 @@ cudaError_t device_sorting::walk() {
     case sorting_kind::order: return order_rows();
     case sorting_kind::unique: return find_unique();
     case sorting_kind::select: return select();
-    case sorting_kind::search: break;
+    case sorting_kind::search:
+    case sorting_kind::rank: break;
   }
   return cudaSuccess;
 }

@@ -116,9 +116,9 @@ struct searcher {
   const U *from, *wanted;
   std::int64_t* positions;
   std::uint64_t length;
-  bool is_after_equal;
+  bool is_after_equal, are_keys;
   __device__ void operator()(std::uint64_t i) const {
-    const U value = key(wanted[i]);
+    const U value = are_keys ? wanted[i] : key(wanted[i]);
     std::uint64_t first = 0, count = length;
     while (count != 0) {
       const std::uint64_t half = count / 2;
@@ -233,10 +233,11 @@ cudaError_t store_order(const grid& g, const sorting_task& t, const void* number
 cudaError_t search_elements(const grid& g, const sorting_task& t) {
   return with_key_type(t.type, [&](auto u) {
     using U = decltype(u);
+    const bool are_keys = t.kind == sorting_kind::rank;
     return run(g, t.other_count,
-               searcher<U>{sort_key<U>(t.type, false, true), reinterpret_cast<const U*>(t.from),
-                           reinterpret_cast<const U*>(t.other), reinterpret_cast<std::int64_t*>(t.positions), t.length,
-                           t.is_after_equal});
+               searcher<U>{sort_key<U>(t.type, t.is_descending, !are_keys || t.is_merged),
+                           reinterpret_cast<const U*>(t.from), reinterpret_cast<const U*>(t.other),
+                           reinterpret_cast<std::int64_t*>(t.positions), t.length, t.is_after_equal, are_keys});
   });
 }
 

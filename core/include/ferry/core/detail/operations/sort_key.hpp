@@ -63,6 +63,16 @@ class sort_key {
   bool is_floating_, is_merged_;
 };
 
+// The type of keys of elements of this type.
+constexpr scalar_type key_type_of(scalar_type t) {
+  switch (size_of(t)) {
+    case 1: return scalar_type::uint8;
+    case 2: return scalar_type::uint16;
+    case 4: return scalar_type::uint32;
+    default: return scalar_type::uint64;
+  }
+}
+
 // Calls f(U()) for the unsigned integer U with the size of elements of this type.
 template <class F>
 constexpr auto with_key_type(scalar_type t, F f) {

@@ -16,8 +16,10 @@ enum class sorting_kind : std::uint8_t {
   unique,     // values = the different elements of one row in order, with -0 as 0 and one NaN; `found` is their number;
               // `counts` and `inverse` unless null
   search,     // positions = where each of `other` belongs in one row that is in order
-  select      // positions = where the row `from`, of bool, is true; `found` is their number; `values`, unless null, are
-              // the elements of `other` there, of type `type`
+  rank,   // positions = number of elements of one row, which is in order, with keys (sort_key) below each of `other`,
+          // unsigned integers with the size of the elements
+  select  // positions = where the row `from`, of bool, is true; `found` is their number; `values`, unless null, are
+          // the elements of `other` there, of type `type`
 };
 
 // Rows of `length` elements, one after the other in memory. All memory is dense. No row is empty, and there is at least
@@ -25,14 +27,15 @@ enum class sorting_kind : std::uint8_t {
 struct sorting_task {
   sorting_kind kind = sorting_kind::sort;
   scalar_type type = scalar_type::none;  // has an order; of select: any
-  bool is_descending = false;            // of sort, partition and order; NaN is last in both directions
+  bool is_descending = false;            // of sort, partition, order and rank; NaN is last in both directions
   bool is_after_equal = false;           // of search: behind equal elements, else before them
+  bool is_merged = false;                // of rank: the keys are those of `order`, else those of `sort`
   std::size_t rows = 1, length = 0;
   // order: results of each row. unique and select: results beyond this number are not written. partition: an index.
   std::size_t kept = 0;
-  std::size_t other_count = 0;       // of search: number of elements of `other`
+  std::size_t other_count = 0;       // of search and rank: number of elements of `other`
   const std::byte* from = nullptr;   // the elements
-  const std::byte* other = nullptr;  // of search and select
+  const std::byte* other = nullptr;  // of search, rank and select
   std::byte* values = nullptr;       // of type `type`
   std::byte* positions = nullptr;    // int64
   std::byte* counts = nullptr;       // int64: how often each of `values` occurs

@@ -16,7 +16,7 @@ struct sorting_request {
   sorting_kind kind = sorting_kind::sort;
   scalar_type type = scalar_type::none;  // of the elements that are sorted, or selected
   int axis = -1;                         // of sort, partition and order; negative: from the last
-  bool is_descending = false, is_after_equal = false;
+  bool is_descending = false, is_after_equal = false, is_merged = false;
   std::size_t kept = 0;  // of partition
   expression_program* from = nullptr;
   expression_program* other = nullptr;

@@ -1,0 +1,143 @@
+/// @file
+/// Sorting of sharded arrays: `auto y = sort(u)`, `auto places = argsort(abs(u))`.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "ferry/core/sort.hpp"
+#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
+#include "ferry/multigpu/detail/sorting/sharded_sorting.hpp"
+#include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/multigpu/sharded_expression.hpp"
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
+
+namespace detail {
+
+// Sharded arrays, and expressions of them.
+template <class A>
+concept sharded_sortable = kind_of_operand<A>
+.has_elements() && kind_of_operand<A>.is_spread && (kind_of_operand<A>.rank > 0);
+template <class Y>
+concept sharded_destination = is_sharded_destination<Y>;
+
+// A new array without halos, for elements that a program of sharded arrays computes.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_array<T, Rank, Kind> new_shards(const expression_program& p) {
+  const team& t = team_of(p);
+  return {t, extents_of<Rank>(p.shape), {.axis = Rank - 1 - first_array_of(p)->deal().axis}};
+}
+
+template <class Y, class A>
+void sort_shards(std::string_view name, Y& to, const A& a, int axis, sort_order order, bool are_positions) {
+  constexpr operand_kind kind = kind_of_operand<A>;
+  need_sortable<A>();
+  const auto elements = lazy(a);
+  sort_sharded({name, elements.program(), kind.type, axis, order == sort_order::descending, are_positions},
+               *to.team_operand());
+}
+
+template <class T, class A>
+auto make_sorted_shards(std::string_view name, const A& a, int axis, sort_order order, bool are_positions) {
+  constexpr operand_kind kind = kind_of_operand<A>;
+  need_sortable<A>();
+  const auto elements = lazy(a);
+  auto to = new_shards<T, kind.rank, kind_of_result<A>()>(elements.program());
+  sort_shards(name, to, elements, axis, order, are_positions);
+  return to;
+}
+
+// Why a call does not compile: the first that applies.
+template <class Y, class A>
+constexpr void need_sorted_like() {
+  static_assert(kind_of_operand<Y>.rank == kind_of_operand<A>.rank,
+                "the destination has the number of dimensions of the elements");
+  static_assert(kind_of_operand<Y>.type == kind_of_operand<A>.type, "the destination has the type of the elements");
+  need_assignable<Y&, A>();
+}
+
+}  // namespace detail
+
+/// @addtogroup sharded_arrays
+/// @{
+
+/// The elements of a sharded array in order, as a new array of the same distribution, without halos. The order is that
+/// of one device: NaN is last; -0 comes before 0.
+///
+/// One dimension is sorted by histogram sort (Kale and Krishnan, A comparison based parallel sorting algorithm, ICPP
+/// 1993), with exact borders. Each member sorts its cells. Rounds of counts find the elements at the borders between
+/// members: one round for each 8 bits of an element, and one more. Then the members exchange the elements, and sort what
+/// they received. Of several dimensions, each member sorts its own lines, and nothing is exchanged.
+///
+/// Ordered on the streams of the team. Blocks until the members have sorted their cells and counted, which takes counts
+/// to the CPU; the exchange and the second sort are submitted, and not waited for. Along other axes than that of
+/// distribution, and for a team of one member, nothing blocks. All processes of the team must call it; they exchange
+/// elements as reshard() does. Each member needs a temporary of the size of its shard besides the result, and the scratch
+/// memory of sorting one shard.
+/// @param a sharded array, or expression of some, of at least one dimension
+/// @param axis each line along it is sorted; negative axes count from the last
+/// @param order ascending or descending
+/// @throws invalid_argument if there is no such axis; along the axis of distribution of several dimensions; in a capture,
+///   where it blocks; if distributions of operands do not fit
+/// @throws process_error if another process fails
+template <class A>
+requires detail::sharded_sortable<A>
+auto sort(const A& a, int axis = -1, sort_order order = sort_order::ascending) {
+  return detail::make_sorted_shards<detail::scalar_of<detail::kind_of_operand<A>.type>>("sort", a, axis, order, false);
+}
+
+/// As sort(), to an array that exists. Its halos do not change.
+/// @param to sharded array of the team, the shape and the distribution of the elements; may be `a`
+/// @param a sharded array, or expression of some
+/// @param axis each line along it is sorted; negative axes count from the last
+/// @param order ascending or descending
+/// @throws invalid_argument as sort(), and if the destination is distributed otherwise
+template <class Y, class A>
+requires(detail::sharded_destination<Y>&& detail::sharded_sortable<A>) void sort_into(
+    Y& to, const A& a, int axis = -1, sort_order order = sort_order::ascending) {
+  detail::need_sorted_like<Y, A>();
+  detail::sort_shards("sort_into", to, a, axis, order, false);
+}
+
+/// Sorts the elements of a sharded array, as sort(). Its halos do not change.
+/// @param a sharded array
+/// @param axis each line along it is sorted; negative axes count from the last
+/// @param order ascending or descending
+template <class Y>
+requires detail::sharded_destination<Y>
+void sort_in_place(Y& a, int axis = -1, sort_order order = sort_order::ascending) {
+  detail::need_sorted_like<Y, Y>();
+  detail::sort_shards("sort_in_place", a, a, axis, order, false);
+}
+
+/// Positions of the elements in order, in the whole array: element i of the sorted line is element argsort(a)[i] of the
+/// line. Equal elements stay in the order of their positions; -0 and 0 are equal. By the algorithm of sort(), and blocks
+/// as it does. Each member needs temporaries of two times its shard and of three times its positions besides the result.
+/// @param a sharded array, or expression of some, of at least one dimension
+/// @param axis each line along it is sorted; negative axes count from the last
+/// @param order ascending or descending; equal elements keep their order in both
+/// @return std::int64_t, of the shape and the distribution of a
+/// @throws invalid_argument as sort()
+template <class A>
+requires detail::sharded_sortable<A>
+auto argsort(const A& a, int axis = -1, sort_order order = sort_order::ascending) {
+  return detail::make_sorted_shards<std::int64_t>("argsort", a, axis, order, true);
+}
+
+/// As argsort(), to an array that exists. Its halos do not change.
+/// @param to sharded array of std::int64_t of the team, the shape and the distribution of the elements
+/// @param a sharded array, or expression of some
+/// @param axis each line along it is sorted; negative axes count from the last
+/// @param order ascending or descending
+template <class Y, class A>
+requires(detail::sharded_destination<Y>&& detail::sharded_sortable<A>) void argsort_into(
+    Y& to, const A& a, int axis = -1, sort_order order = sort_order::ascending) {
+  detail::need_sorted_like<Y, expression<std::int64_t, detail::kind_of_operand<A>.rank>>();
+  detail::sort_shards("argsort_into", to, a, axis, order, true);
+}
+
+/// @}
+
+}  // namespace ferry::inline FERRY_ABI
