@@ -64,11 +64,26 @@ class array_layout {
   const print_options& how_;
 };
 
+// The elements of an array.
+class printed_operand final : public printed_source {
+ public:
+  explicit printed_operand(const program_operand& o) : printed_source(o.shape, o.type), elements_(o) {}
+  void copy(const program_part& box, std::byte* to, const strides& s) const override {
+    copy_to_cpu(sliced(elements_, box), to, s);
+  }
+
+ private:
+  const program_operand& elements_;
+};
+
 }  // namespace
 
-std::string text_of_elements(const program_operand& o, const print_options& how) {
-  const shown_elements all(o, how);
+std::string text_of_elements(const printed_source& from, const print_options& how) {
+  const shown_elements all(from, how);
   return array_layout(all, how).text();
+}
+std::string text_of_elements(const program_operand& o, const print_options& how) {
+  return text_of_elements(printed_operand(o), how);
 }
 
 void print_text(const std::string& text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }

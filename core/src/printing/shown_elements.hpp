@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "ferry/core/detail/expressions/expression_program.hpp"
+#include "ferry/core/detail/printing/printed_source.hpp"
 #include "ferry/core/print.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -13,7 +13,7 @@ namespace ferry::inline FERRY_ABI::detail {
 class shown_elements {
  public:
   // Copies the elements; blocks. Of dimensions of an abbreviated array only the ends.
-  shown_elements(const program_operand& o, const print_options& how);
+  shown_elements(const printed_source& from, const print_options& how);
 
   std::size_t rank() const { return rank_; }
   std::size_t count() const { return count_; }
@@ -33,7 +33,7 @@ class shown_elements {
   }
 
  private:
-  void copy_parts(const program_operand& o, std::size_t edge);
+  void copy_parts(const printed_source& from, std::size_t edge);
   std::size_t rank_, count_ = 1;
   std::array<std::size_t, max_rank> extent_{};
   std::array<bool, max_rank> is_cut_{};

@@ -17,6 +17,7 @@
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_expression.hpp"
 #include "ferry/multigpu/sharded_npy.hpp"
+#include "ferry/multigpu/sharded_print.hpp"
 #include "ferry/multigpu/sharded_sort.hpp"
 #include "ferry/multigpu/sweep.hpp"
 #include "ferry/multigpu/team.hpp"

@@ -7,6 +7,7 @@
 
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/expressions/expression_operand.hpp"
+#include "ferry/core/detail/printing/printed_source.hpp"
 #include "ferry/core/expression.hpp"
 #include "ferry/version.hpp"
 
@@ -26,6 +27,7 @@ struct print_options {
 namespace detail {
 // Copies the elements that are shown to the CPU.
 std::string text_of_elements(const program_operand& o, const print_options& how);
+std::string text_of_elements(const printed_source& from, const print_options& how);
 void print_text(const std::string& text);
 void print_text(std::ostream& to, const std::string& text);
 }  // namespace detail

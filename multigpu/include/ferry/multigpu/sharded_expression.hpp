@@ -113,6 +113,20 @@ namespace detail {
 
 template <class Y>
 constexpr bool is_sharded_destination = kind_of_operand<Y>.is_array() && kind_of_operand<Y>.is_spread;
+template <class Y>
+concept sharded_destination = is_sharded_destination<Y>;
+// Sharded arrays, and expressions of them.
+template <class A>
+concept sharded_elements = kind_of_operand<A>
+.has_elements() && kind_of_operand<A>.is_spread && (kind_of_operand<A>.rank > 0);
+
+// A new array without halos, with the distribution of the first sharded array of an expression.
+template <class T, std::size_t Rank, memory_kind Kind, class E>
+sharded_array<T, Rank, Kind> new_shards(const E& e) {
+  const expression_program& p = e.program();
+  const team& t = team_of(p);
+  return {t, e.extents(), {.axis = Rank - 1 - first_array_of(p)->deal().axis}};
+}
 
 template <std::size_t... I, class Pairs>
 void assign_sharded_pairs(std::index_sequence<I...>, Pairs&& pairs) {

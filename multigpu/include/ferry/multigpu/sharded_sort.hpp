@@ -6,29 +6,13 @@
 #include <utility>
 
 #include "ferry/core/sort.hpp"
-#include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "ferry/multigpu/detail/sorting/sharded_sorting.hpp"
-#include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_expression.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
 
 namespace detail {
-
-// Sharded arrays, and expressions of them.
-template <class A>
-concept sharded_sortable = kind_of_operand<A>
-.has_elements() && kind_of_operand<A>.is_spread && (kind_of_operand<A>.rank > 0);
-template <class Y>
-concept sharded_destination = is_sharded_destination<Y>;
-
-// A new array without halos, for elements that a program of sharded arrays computes.
-template <class T, std::size_t Rank, memory_kind Kind>
-sharded_array<T, Rank, Kind> new_shards(const expression_program& p) {
-  const team& t = team_of(p);
-  return {t, extents_of<Rank>(p.shape), {.axis = Rank - 1 - first_array_of(p)->deal().axis}};
-}
 
 template <class Y, class A>
 void sort_shards(std::string_view name, Y& to, const A& a, int axis, sort_order order, bool are_positions) {
@@ -44,7 +28,7 @@ auto make_sorted_shards(std::string_view name, const A& a, int axis, sort_order 
   constexpr operand_kind kind = kind_of_operand<A>;
   need_sortable<A>();
   const auto elements = lazy(a);
-  auto to = new_shards<T, kind.rank, kind_of_result<A>()>(elements.program());
+  auto to = new_shards<T, kind.rank, kind_of_result<A>()>(elements);
   sort_shards(name, to, elements, axis, order, are_positions);
   return to;
 }
@@ -83,7 +67,7 @@ constexpr void need_sorted_like() {
 ///   where it blocks; if distributions of operands do not fit
 /// @throws process_error if another process fails
 template <class A>
-requires detail::sharded_sortable<A>
+requires detail::sharded_elements<A>
 auto sort(const A& a, int axis = -1, sort_order order = sort_order::ascending) {
   return detail::make_sorted_shards<detail::scalar_of<detail::kind_of_operand<A>.type>>("sort", a, axis, order, false);
 }
@@ -95,7 +79,7 @@ auto sort(const A& a, int axis = -1, sort_order order = sort_order::ascending) {
 /// @param order ascending or descending
 /// @throws invalid_argument as sort(), and if the destination is distributed otherwise
 template <class Y, class A>
-requires(detail::sharded_destination<Y>&& detail::sharded_sortable<A>) void sort_into(
+requires(detail::sharded_destination<Y>&& detail::sharded_elements<A>) void sort_into(
     Y& to, const A& a, int axis = -1, sort_order order = sort_order::ascending) {
   detail::need_sorted_like<Y, A>();
   detail::sort_shards("sort_into", to, a, axis, order, false);
@@ -121,7 +105,7 @@ void sort_in_place(Y& a, int axis = -1, sort_order order = sort_order::ascending
 /// @return std::int64_t, of the shape and the distribution of a
 /// @throws invalid_argument as sort()
 template <class A>
-requires detail::sharded_sortable<A>
+requires detail::sharded_elements<A>
 auto argsort(const A& a, int axis = -1, sort_order order = sort_order::ascending) {
   return detail::make_sorted_shards<std::int64_t>("argsort", a, axis, order, true);
 }
@@ -132,7 +116,7 @@ auto argsort(const A& a, int axis = -1, sort_order order = sort_order::ascending
 /// @param axis each line along it is sorted; negative axes count from the last
 /// @param order ascending or descending
 template <class Y, class A>
-requires(detail::sharded_destination<Y>&& detail::sharded_sortable<A>) void argsort_into(
+requires(detail::sharded_destination<Y>&& detail::sharded_elements<A>) void argsort_into(
     Y& to, const A& a, int axis = -1, sort_order order = sort_order::ascending) {
   detail::need_sorted_like<Y, expression<std::int64_t, detail::kind_of_operand<A>.rank>>();
   detail::sort_shards("argsort_into", to, a, axis, order, true);
