@@ -1,4 +1,5 @@
 // What is known of reductions before they are computed: their texts and their kernels.
+#include <optional>
 #include <vector>
 
 #include "expressions/operand_memory.hpp"
@@ -8,9 +9,10 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Calls f(evaluation, device) for one pass that stores the results in new memory, which is not accessed.
+// Calls f(evaluation, device) for one pass that stores the results in new memory, which is not accessed. Without a
+// device, that of the operands is taken.
 template <class F>
-void with_new_results(std::span<const reduction_program* const> all, F f) {
+void with_new_results(std::span<const reduction_program* const> all, const std::optional<device>& on, F f) {
   std::vector<reduction_assignment> to_nothing;
   for (const reduction_program* r : all) {
     need_one_pass(*r, *all.front(), {});
@@ -23,7 +25,7 @@ void with_new_results(std::span<const reduction_program* const> all, F f) {
   const bound_reduction bound(joint.program, joint.results);
   reduction_evaluation e = bound.view();
   e.input.fast_math = fast_math_depth() > 0;
-  f(e, home_of(joint.program).index());
+  f(e, (on ? *on : home_of(joint.program)).index());
 }
 
 }  // namespace
@@ -38,15 +40,15 @@ std::string explain_reduction(const reduction_program& r) {
   }
   text += "  moves " + std::to_string(read) + " bytes, in one pass\n";
   const reduction_program* const alone[] = {&r};
-  with_new_results(alone, [&](const reduction_evaluation& e, int device) {
+  with_new_results(alone, {}, [&](const reduction_evaluation& e, int device) {
     text += runtime::current().backend().explain_reduction(device, e);
   });
   return text;
 }
 
-bool precompile_reductions(std::span<const reduction_program* const> all) {
+bool precompile_reductions(std::span<const reduction_program* const> all, const std::optional<device>& on) {
   bool is_compiled = true;
-  with_new_results(all, [&](const reduction_evaluation& e, int device) {
+  with_new_results(all, on, [&](const reduction_evaluation& e, int device) {
     is_compiled = runtime::current().backend().prepare_reduction(device, e);
   });
   return is_compiled;

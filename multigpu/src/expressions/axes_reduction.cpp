@@ -35,15 +35,23 @@ class member_results final : public team_operand {
   std::optional<cut_axis> cut_;
 };
 
+std::shared_ptr<const team_operand> results_in(each_member room, const reduction_over_team& reduction) {
+  auto results = std::make_shared<member_results>(reduction.members(), reduction.request(), std::move(room));
+  if (reduction.is_cut()) results->cut_along(reduction.cut());
+  return results;
+}
+
 }  // namespace
 
 std::shared_ptr<const team_operand> reduce_along_axes(const axes_reduction& r) {
   const reduction_over_team reduction(r);
   each_member room = reduction.room();
   reduction.run(room);
-  auto results = std::make_shared<member_results>(reduction.members(), r, std::move(room));
-  if (reduction.is_cut()) results->cut_along(reduction.cut());
-  return results;
+  return results_in(std::move(room), reduction);
+}
+std::shared_ptr<const team_operand> room_along_axes(const axes_reduction& r) {
+  const reduction_over_team reduction(r);
+  return results_in(reduction.room(), reduction);
 }
 
 void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {

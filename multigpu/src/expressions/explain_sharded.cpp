@@ -1,5 +1,9 @@
 #include "ferry/multigpu/detail/expressions/explain_sharded.hpp"
 
+#include <utility>
+#include <vector>
+
+#include "expressions/reduction_over_team.hpp"
 #include "expressions/stale_operands.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
@@ -68,6 +72,36 @@ std::string explain_axes_reduction(const axes_reduction& r) {
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
   return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));
+}
+
+std::string explain_scan(const scan_over_team& r) {
+  const team& t = team_of(r.elements);
+  const sharded_operand& a = *first_array_of(r.elements);
+  const bool is_along_members = (r.over.axes >> a.deal().axis & 1) != 0;
+  std::string text = "scan " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.over.shape()) + " of " +
+                     std::string(name_of(r.over.result)) + "\n" +
+                     (is_along_members ? "  each member adds the totals of those before it\n" : "") +
+                     exchanges_of(r.elements);
+  const std::size_t m = shown_member(a);
+  if (m == t.size()) return text;
+  return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));
+}
+
+bool precompile_axes_reduction(const axes_reduction& r) { return reduction_over_team(r).precompile(); }
+
+bool precompile_totals(std::span<const axes_reduction* const> all) {
+  std::vector<reduction_over_team> reductions;
+  reductions.reserve(all.size());
+  for (const axes_reduction* r : all) reductions.emplace_back(*r);
+  const sharded_operand& array = reductions.front().array();
+  std::vector<reduction_program> parts;
+  bool are_compiled = true;
+  for (const reduction_over_team& r : reductions) {
+    need_one_deal(array, r.request().elements);
+    are_compiled = r.precompile_mean() && are_compiled;
+    for (reduction_program& p : r.parts(purpose::compile)) parts.push_back(std::move(p));
+  }
+  return precompile_cells(array, parts) && are_compiled;
 }
 
 bool precompile_sharded(const expression_program& p, scalar_type type) {

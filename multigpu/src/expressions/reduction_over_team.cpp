@@ -90,22 +90,24 @@ void reduction_over_team::run(const each_member& to) const {
   }
 }
 
-std::vector<reduction_program> reduction_over_team::parts() const {
+std::vector<reduction_program> reduction_over_team::parts(purpose why) const {
   const scalar_type result = r_.over.result;
   switch (r_.what) {
     case function::mean: return {reduced_by(function::sum, r_, cast_program(r_.elements, result), result)};
     case function::var:
-    case function::std: return {reduced_by(function::sum, r_, squared_distances(), result)};
+    case function::std: return {reduced_by(function::sum, r_, squared_distances(why), result)};
     case function::argmin: return {r_.over, reduced_by(function::min, r_, r_.elements, r_.type)};
     case function::argmax: return {r_.over, reduced_by(function::max, r_, r_.elements, r_.type)};
     default: return {r_.over};
   }
 }
+axes_reduction reduction_over_team::mean() const {
+  return {function::mean, r_.type, r_.elements, reduced_by(function::mean, r_, r_.elements, r_.type, true)};
+}
 // Of the elements from their mean.
-expression_program reduction_over_team::squared_distances() const {
+expression_program reduction_over_team::squared_distances(purpose why) const {
   const scalar_type t = computed_as(r_.over.result);
-  mean_ = reduce_along_axes(
-      {function::mean, r_.type, r_.elements, reduced_by(function::mean, r_, r_.elements, r_.type, true)});
+  mean_ = why == purpose::run ? reduce_along_axes(mean()) : room_along_axes(mean());
   program_shape shape = r_.elements.shape;
   for (std::size_t d = 0; d != shape.rank; ++d)
     if (!r_.keeps(d)) shape.extent[d] = 1;
@@ -177,6 +179,32 @@ expression_program reduction_over_team::finished(expression_program sum) const {
   }
   expression_program p = apply(operation::divide, t, std::move(sum), constant_program(&n, scalar_type::float64));
   return r_.what == function::std ? apply(operation::sqrt, t, std::move(p)) : p;
+}
+
+bool reduction_over_team::precompile() const {
+  if (is_cut() || deal_.extents.extent[deal_.axis] == 0) return precompile_cells(array_, {&r_.over, 1});
+  const bool has_mean = precompile_mean();
+  return precompile_cells(array_, parts(purpose::compile)) && has_mean;
+}
+bool reduction_over_team::precompile_mean() const {
+  if (r_.what != function::var && r_.what != function::std) return true;
+  const axes_reduction of_elements = mean();
+  return reduction_over_team(of_elements).precompile();
+}
+
+bool precompile_cells(const sharded_operand& array, std::span<const reduction_program> all) {
+  const team& t = array.team();
+  bool are_compiled = true;
+  for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m) {
+    const program_part own = array.own(m);
+    if (own.is_empty()) continue;
+    std::vector<reduction_program> here;
+    for (const reduction_program& r : all) here.push_back(part_of_reduction(r, own));
+    std::vector<const reduction_program*> one_pass;
+    for (const reduction_program& r : here) one_pass.push_back(&r);
+    are_compiled = precompile_reductions(one_pass, t.device(m)) && are_compiled;
+  }
+  return are_compiled;
 }
 
 void reduce_cells(const sharded_operand& array, std::size_t member, std::span<const reduction_program> all,

@@ -12,6 +12,8 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 using each_member = std::vector<program_operand>;  // one for each local member
+// What programs are made for: with `compile`, results that they read are not computed.
+enum class purpose : std::uint8_t { run, compile };
 
 class reduction_over_team {
  public:
@@ -39,7 +41,12 @@ class reduction_over_team {
 
   // What each member computes of its own cells, before the results are joined: one, or a position and the value there.
   // For var and std, computes the mean first.
-  std::vector<reduction_program> parts() const;
+  std::vector<reduction_program> parts(purpose why = purpose::run) const;
+  // Compiles the kernels of run(), without those that join results. Blocks until that is done. Returns false if nothing
+  // can be compiled.
+  bool precompile() const;
+  // The same for the mean that parts() computes.
+  bool precompile_mean() const;
   // Joins the results of all members in memory of member m. parts: those of parts().
   void join_for(std::size_t m, const program_operand& to, std::span<const member_parts> parts) const;
   // What is computed from the sum of all members; for a total, from each member's sum.
@@ -50,7 +57,8 @@ class reduction_over_team {
   bool is_over_nothing() const;
   double count() const;
   program_operand room_of(std::size_t m) const;
-  expression_program squared_distances() const;
+  axes_reduction mean() const;
+  expression_program squared_distances(purpose why) const;
   void join(const each_member& to) const;
 
   const axes_reduction& r_;
@@ -63,5 +71,8 @@ class reduction_over_team {
 // Reduces the cells that a member owns, in one pass. to: the memory of each reduction.
 void reduce_cells(const sharded_operand& array, std::size_t member, std::span<const reduction_program> all,
                   std::span<const program_operand> to);
+// Compiles the kernels of reduce_cells() for all local members. Blocks until that is done. Returns false if nothing can
+// be compiled.
+bool precompile_cells(const sharded_operand& array, std::span<const reduction_program> all);
 
 }  // namespace ferry::inline FERRY_ABI::detail

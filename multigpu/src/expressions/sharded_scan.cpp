@@ -34,6 +34,13 @@ program_operand last_along(const program_operand& o, std::size_t axis) {
   return last;
 }
 
+// What member m scans.
+reduction_program scan_of_member(const scan_over_team& r, const sharded_operand& array, std::size_t m) {
+  reduction_program here = part_of_reduction(r.over, array.own(m));
+  if (m > 0 && (r.over.axes >> array.deal().axis & 1) != 0) here.how.initial = r.identity;
+  return here;
+}
+
 class scan_of_members {
  public:
   scan_of_members(const scan_over_team& r, const sharded_operand& to)
@@ -77,8 +84,7 @@ class scan_of_members {
 
   void scan_own(std::size_t m) const {
     if (!has_cells(m)) return;
-    reduction_program here = part_of_reduction(r_.over, array_.own(m));
-    if (is_along_members() && m > 0) here.how.initial = r_.identity;
+    const reduction_program here = scan_of_member(r_, array_, m);
     const reduction_assignment one{scanned(m), &here};
     const stream_ref s = team_.stream(m);
     assign_reductions(&s, {&one, 1}, {});
@@ -153,6 +159,19 @@ void scan_sharded(const scan_over_team& r, const sharded_operand& to) {
                            to.described() + ": it needs the team, the shape and the distribution of " +
                            array.described());
   if (!to.deal().extents.is_empty()) scan_of_members(r, to).run();
+}
+
+bool precompile_scan(const scan_over_team& r) {
+  const team& t = team_of(r.elements);
+  const sharded_operand& array = *first_array_of(r.elements);
+  bool are_compiled = true;
+  for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m) {
+    if (array.own(m).is_empty()) continue;
+    const reduction_program here = scan_of_member(r, array, m);
+    const reduction_program* const alone[] = {&here};
+    are_compiled = precompile_reductions(alone, t.device(m)) && are_compiled;
+  }
+  return are_compiled;
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -199,6 +199,12 @@ std::string explain(const sharded_total<T>& r) {
   return detail::explain_axes_reduction(r.request());
 }
 
+/// As above for a scan.
+template <class T, std::size_t Rank>
+std::string explain(const sharded_scanned<T, Rank>& r) {
+  return detail::explain_scan(r.request());
+}
+
 /// Compiles the kernels of an expression for the members of this process, and blocks until that is done: those that
 /// assign it to an array with the distribution and the halos of its first sharded array. With shift(), these are
 /// kernels for interiors and edges.
@@ -206,6 +212,28 @@ std::string explain(const sharded_total<T>& r) {
 template <class T, std::size_t Rank>
 bool precompile(const sharded_expression<T, Rank>& e) {
   return detail::precompile_sharded(e.program(), detail::scalar_type_of<T>());
+}
+/// Compiles the kernels in which the members of this process reduce their cells, and blocks until that is done: those
+/// that reduce_all() of the same reductions uses, or the conversion of one to a team_scalar. Programs that join the
+/// results of members are not compiled: until they are, devices interpret them.
+/// @param r reductions over all cells of sharded arrays, as passed to reduce_all()
+/// @return false if some are not compiled, as precompile() of one device
+/// @throws invalid_argument if teams, shapes or distributions differ, and as evaluating them
+/// @throws not_supported if a kernel cannot be compiled, as precompile() of one device
+template <class... T>
+requires(sizeof...(T) > 0) bool precompile(const sharded_total<T>&... r) {
+  const detail::axes_reduction* const all[] = {&r.request()...};
+  return detail::precompile_totals(all);
+}
+/// As above for a reduction along axes, or a histogram.
+template <class T, std::size_t Rank>
+bool precompile(const sharded_reduced<T, Rank>& r) {
+  return detail::precompile_axes_reduction(r.request());
+}
+/// As above for a scan.
+template <class T, std::size_t Rank>
+bool precompile(const sharded_scanned<T, Rank>& r) {
+  return detail::precompile_scan(r.request());
 }
 
 // Definitions of array members that evaluate.

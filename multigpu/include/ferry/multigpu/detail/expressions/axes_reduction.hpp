@@ -29,6 +29,8 @@ axes_reduction make_axes_reduction(const A& a, const O&... options) {
 // the whole result, with the same bits. Halos that shifted operands read are exchanged before. Throws invalid_argument
 // if distributions or teams do not fit, and for the least or greatest of no elements.
 std::shared_ptr<const team_operand> reduce_along_axes(const axes_reduction& r);
+// The same without values.
+std::shared_ptr<const team_operand> room_along_axes(const axes_reduction& r);
 // The same, to a sharded array. Throws invalid_argument as well if the shapes differ, or if the axis of distribution is
 // kept and the array's is another one.
 void reduce_along_axes(const axes_reduction& r, const sharded_operand& to);
