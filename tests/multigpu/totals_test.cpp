@@ -154,6 +154,38 @@ BOOST_AUTO_TEST_CASE(comparisons) {
   }
 }
 
+// Of another shape, a replicated array differs from a sharded one, or is stretched to its shape, as on one device.
+BOOST_AUTO_TEST_CASE(comparisons_with_replicated_arrays) {
+  for (const char* how : {"devices=1", "devices=3"}) {
+    fr::simulation sim(how);
+    const fr::team t = fr::team::all();
+    const fr::sharded_array<float, 2> u(t, {7, 2}, rows, 3.f), one(t, {1, 2}, {}, 3.f), none(t, {0, 2});
+    const fr::replicated_array<float, 2> same(t, {7, 2}, 3.f), small(t, {6, 2}, 3.f), row(t, {1, 2}, 3.f);
+    const fr::replicated_array<float, 1> line(t, {2}, 3.f), longer(t, {3}, 3.f);
+    BOOST_TEST(fr::all_equal(u, same).value());
+    BOOST_TEST(fr::all_equal(same, u).value());
+    BOOST_TEST(!fr::all_equal(same, u + 1).value());
+    BOOST_TEST(!fr::all_equal(u, small).value());
+    BOOST_TEST(!fr::all_equal(small, u).value());
+    BOOST_TEST(!fr::all_equal(2 * small, u).value());
+    BOOST_TEST(!fr::all_equal(row, u).value());  // equal elements, if it were stretched
+    BOOST_TEST(!fr::all_equal(line, u).value());
+    BOOST_TEST(!fr::all_equal(u, line).value());
+    BOOST_TEST(!fr::all_equal(small, none).value());
+    BOOST_TEST(fr::allclose(u, line).value());
+    BOOST_TEST(fr::allclose(line, u).value());
+    BOOST_TEST(fr::allclose(row, u).value());
+    BOOST_TEST(!fr::allclose(2 * row, u).value());
+    BOOST_TEST(fr::allclose(none, line).value());
+    using error = fr::invalid_argument;
+    check_error<error>([&] { (void)fr::allclose(u, small); }, {"6 x 2", "7 x 2", "do not broadcast"});
+    check_error<error>([&] { (void)fr::allclose(longer, u); }, {"of 3", "7 x 2", "do not broadcast"});
+    check_error<error>([&] { (void)fr::allclose(same, one); },
+                       {"stretches", "of 1 x 2"});  // the team has no such cells
+    check_error<error>([&] { (void)fr::all_equal(same, small); }, {"reads no sharded array", "copy_of(member)"});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(bad_input) {
   fr::simulation sim("devices=2");
   const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));

@@ -67,7 +67,7 @@ requires(detail::expression_operands<A, B>)  //
 /// @param a array, view, expression, scalar or number; one of both is an array or an expression
 /// @param b as a
 /// @return as allclose()
-/// @throws invalid_argument if distributions of sharded arrays differ
+/// @throws invalid_argument if distributions of sharded arrays of one shape differ
 template <class A, class B>
 requires(detail::expression_operands<A, B>) auto all_equal(A&& a, B&& b) {
   using namespace detail;
@@ -77,8 +77,10 @@ requires(detail::expression_operands<A, B>) auto all_equal(A&& a, B&& b) {
     auto y = lazy(std::forward<B>(b));
     if constexpr (in_a.rank == in_b.rank)
       if (x.extents() == y.extents()) return evaluate(all(std::move(x) == std::move(y)));
-    if constexpr (in_a.is_spread) {
-      return evaluate(any(x != x && false));  // false, also for no elements
+    if constexpr (in_a.is_spread && in_b.is_spread) {  // false, also for no elements
+      return evaluate(x.reads_shards() ? any(x != x && false) : any(y != y && false));
+    } else if constexpr (in_a.is_spread) {
+      return evaluate(any(x != x && false));
     } else if constexpr (in_b.is_spread) {
       return evaluate(any(y != y && false));
     } else {

@@ -60,6 +60,8 @@ class sharded_expression {
   detail::expression_program&& program() && { return std::move(program_); }
   /// The operands on several devices. Used by the functions of expressions.
   const std::vector<std::shared_ptr<const detail::team_operand>>& operands() const { return operands_; }
+  /// True if an operand is a sharded array: a team can reduce the elements. Used by all_equal().
+  bool reads_shards() const { return detail::first_array_of(program_) != nullptr; }
   /// The reduction: a sharded_total, or a sharded_reduced if dimensions are left. Used by sum() and the like.
   template <detail::reduction_function F, class... Options>
   auto reduce(const Options&... options) const;
