@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(every_operation_on_every_type_compiles) {
                  "operation " << o << " of " << name_of(type));
       ++compiled;
     }
-  BOOST_TEST(compiled == 40u);
+  BOOST_TEST(compiled == 42u);
 }
 
 BOOST_AUTO_TEST_CASE(last_steps_and_types_of_results_compile) {
@@ -85,6 +85,9 @@ BOOST_AUTO_TEST_CASE(last_steps_and_types_of_results_compile) {
   BOOST_TEST(compiles({f, {output_of(sum, reduction_finish::root, scalar_type::bfloat16)}, {true, true, false}}));
   BOOST_TEST(compiles({d, {output_of(moments, reduction_finish::variance, f)}, {false, true, true}}));
   BOOST_TEST(compiles({z, {output_of(sum, reduction_finish::mean, scalar_type::complex128)}, {false, true, false}}));
+  BOOST_TEST(compiles({z, {output_of(moments, reduction_finish::variance, f)}, {false, true, false}}));
+  BOOST_TEST(compiles(
+      {scalar_type::complex128, {output_of(moments, reduction_finish::deviation, scalar_type::half)}, {true}}));
   BOOST_TEST(compiles({scalar_type::int32, {output_of(minimum, reduction_finish::none, scalar_type::int8)}, {true}}));
   BOOST_TEST(compiles({f, {output_of(least, reduction_finish::none, d)}, {true}}));
 }

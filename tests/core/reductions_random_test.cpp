@@ -172,14 +172,16 @@ expectation expected_of(const reduction_program& r, scalar_type t, const std::ve
       return e;
     }
     case reduction_operation::moments: {
-      long double mean = 0, squares = 0;
-      for (const std::byte* p : x) mean += number_at(t, p).real();
+      number mean = 0;
+      long double squares = 0;
+      for (const std::byte* p : x) mean += number_at(t, p);
       mean /= n;
-      for (const std::byte* p : x) squares += (number_at(t, p).real() - mean) * (number_at(t, p).real() - mean);
+      for (const std::byte* p : x) squares += std::norm(number_at(t, p) - mean);
       const long double by = n - static_cast<long double>(r.how.freedom);
       const long double variance = by > 0 ? squares / by : std::nan("");
-      const long double condition = std::sqrt(1 + mean * mean * n / std::max(squares, 1e-30L));
-      e.slack = 4 * steps * rounding(t) * condition * variance + n * mean * mean * rounding(t) * rounding(t) * steps;
+      const long double condition = std::sqrt(1 + std::norm(mean) * n / std::max(squares, 1e-30L));
+      e.slack =
+          4 * steps * rounding(t) * condition * variance + n * std::norm(mean) * rounding(t) * rounding(t) * steps;
       e.value = variance;
       e.is_beyond = squares > (real_of(t) == scalar_type::float32 ? 1e37L : 1e307L);
       if (r.how.finish == reduction_finish::deviation) {

@@ -56,6 +56,8 @@ static_assert(is_in_table<double, double, double>);
   CHECK_RESULT(std::complex<float>, fr::sum(z));
   CHECK_RESULT(std::complex<float>, fr::mean(z));
   CHECK_RESULT(float, fr::norm(z));
+  CHECK_RESULT(float, fr::var(z));
+  CHECK_RESULT(double, fr::std(fr::cast<std::complex<double>>(z), fr::axes{0}));
   CHECK_RESULT(bool, fr::any(mask));
   CHECK_RESULT(bool, fr::all(mask, fr::axes{0}));
   CHECK_RESULT(std::uint64_t, fr::count(mask));
@@ -198,6 +200,28 @@ BOOST_AUTO_TEST_CASE(moments) {
   fr::device_array<double, 1> far({100000});
   far = 1e8 + 1. * (fr::index(0) % 2);
   BOOST_TEST(double(fr::var(far)) == 0.25, boost::test_tools::tolerance(1e-7));
+}
+
+// NumPy's definition: the mean of |z - mean|^2, a real number.
+BOOST_AUTO_TEST_CASE(moments_of_complex_numbers) {
+  using z = std::complex<double>;
+  const auto a = array_of<z>({{1, 1}, {3, -1}, {-2, 4}, {0, 2}});
+  BOOST_TEST(double(fr::var(a)) == 6.5);  // 3.25 of the real parts, 3.25 of the imaginary ones
+  BOOST_TEST(double(fr::var(a, fr::ddof{1})) == 26. / 3, boost::test_tools::tolerance(1e-15));
+  BOOST_TEST(double(fr::std(a)) == std::sqrt(6.5), boost::test_tools::tolerance(1e-15));
+  BOOST_TEST(double(fr::var(array_of<z>({{5, -7}}))) == 0.);
+  BOOST_TEST(std::isnan(double(fr::var(array_of<z>({{5, -7}}), fr::ddof{1}))));
+  BOOST_TEST(std::isnan(double(fr::var(array_of<z>({{1, 2}, {0, std::nan("")}})))));
+  BOOST_TEST(std::isnan(double(fr::std(fr::device_array<z, 1>({0})))));
+  fr::device_array<std::complex<float>, 2> far({300, 7000});
+  far = fr::make_complex(1e3f + fr::cast<float>(fr::index(0) % 2), -1e3f + 2 * fr::cast<float>(fr::index(1) % 2));
+  BOOST_TEST(float(fr::var(far)) == 1.25f, boost::test_tools::tolerance(1e-3f));
+  fr::host_array<float, 1> rows(fr::std(far, fr::axes{1})), columns(fr::var(far, fr::axes{0}));
+  BOOST_TEST(rows(17) == 1.f, boost::test_tools::tolerance(1e-3f));
+  BOOST_TEST(columns(4000) == 0.25f, boost::test_tools::tolerance(1e-3f));
+  auto [spread, mean] = fr::reduce_all(fr::var(a), fr::mean(a));
+  BOOST_TEST(double(spread) == 6.5);
+  BOOST_TEST((z(mean) == z(0.5, 1.5)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

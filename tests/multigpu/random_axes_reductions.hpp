@@ -144,6 +144,7 @@ class random_reductions {
     check([](const auto& a, auto... o) { return fr::mean(a, o...); }, axes, fr::keep_dims);
     check([](const auto& a, auto... o) { return fr::var(a, o...); }, axes, fr::ddof{1});
     check([](const auto& a, auto... o) { return fr::std(a, o...); }, axes);
+    check([](const auto& a, auto... o) { return fr::var(fr::make_complex(a, 2 - 3 * a), o...); }, axes);
     check([](const auto& a, auto... o) { return fr::norm(a, o...); }, axes);
     check([](const auto& a, auto... o) { return fr::any(a > 7, o...); }, axes);
     check([](const auto& a, auto... o) { return fr::all(a > -8, o...); }, axes, fr::keep_dims);

@@ -35,6 +35,8 @@ BOOST_AUTO_TEST_CASE(reductions) {
     BOOST_TEST(std::abs(fr::mean(u).value() - 10.5f) < 1e-5f);
     BOOST_TEST(std::abs(fr::var(u).value() - 401.5f / 6) < 1e-3f);
     BOOST_TEST(std::abs(fr::std(u, fr::ddof{1}).value() - std::sqrt(401.5f / 5)) < 1e-4f);
+    BOOST_TEST(std::abs(fr::var(fr::make_complex(u, -2 * u)).value() - 5 * 401.5f / 6) < 1e-2f);
+    BOOST_TEST(std::abs(fr::std(fr::make_complex(u, u)).value() - std::sqrt(2 * 401.5f / 6)) < 1e-4f);
     BOOST_TEST(std::abs(fr::norm(u).value() - std::sqrt(1063.f)) < 1e-4f);
     BOOST_TEST(fr::dot(u, u).value() == 1063);
     BOOST_TEST(fr::any(u > 20).value());

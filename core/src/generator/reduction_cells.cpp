@@ -34,15 +34,16 @@ __device__ inline float greater_of(float a, float b) {
   return c;
 }
 #endif
-template <class T>
+template <class T, class R = T>
 struct moments {
-  T mean, squares;
+  T mean;
+  R squares;
   unsigned long long n;
 };
-template <class T>
-__device__ inline T variance_of(const moments<T>& m, double freedom) {
-  const T by = T(double(m.n) - freedom);
-  return by > 0 ? m.squares / by : T(__int_as_float(0x7fffffff));
+template <class T, class R>
+__device__ inline R variance_of(const moments<T, R>& m, double freedom) {
+  const R by = R(double(m.n) - freedom);
+  return by > 0 ? m.squares / by : R(__int_as_float(0x7fffffff));
 }
 template <class T>
 struct position {
@@ -133,22 +134,37 @@ void cell_writer::write_position(source_builder& s, const std::string& t, const 
   s.line("}");
 }
 
+// The squared magnitude of a complex distance is its scalar product with itself.
 void cell_writer::write_moments(source_builder& s, const std::string& t) const {
-  s.line("using ", name_, " = moments<", t, ">;");
-  s.line("__device__ inline ", name_, " none_of_", name_, "() { return {0, 0, 0}; }");
+  const bool is_pair = is_complex(type_);
+  const std::string part(register_type(real_of(type_)));
+  const auto scaled = [&](const std::string& factor) {
+    return is_pair ? joined(t, "(distance.re * ", factor, ", distance.im * ", factor, ")")
+                   : joined("distance * ", factor);
+  };
+  const auto product = [&](const std::string& with) {
+    return is_pair ? joined("(distance.re * ", with, ".re + distance.im * ", with, ".im)")
+                   : joined("distance * ", with);
+  };
+  s.line("using ", name_, " = moments<", t, is_pair ? joined(", ", part) : "", ">;");
+  s.line("__device__ inline ", name_, " none_of_", name_, "() { return {", is_pair ? joined(t, "(0, 0)") : "0",
+         ", 0, 0}; }");
   s.line("__device__ inline void add_to_", name_, "(", name_, "& a, ", t, " b, long long, unsigned before) {");
   s.line("  a.n = before + 1;");
   s.line("  const ", t, " distance = b - a.mean;");
-  s.line("  a.mean += distance * (", t, "(1) / ", t, "(before + 1));");
-  s.line("  a.squares += distance * (b - a.mean);");
+  s.line("  const ", part, " share = ", part, "(1) / ", part, "(before + 1);");
+  s.line("  a.mean = a.mean + ", scaled("share"), ";");
+  s.line("  const ", t, " rest = b - a.mean;");
+  s.line("  a.squares += ", product("rest"), ";");
   s.line("}");
   s.line("__device__ inline void join_", name_, "(", name_, "& a, const ", name_, "& b) {");
   s.line("  if (a.n == 0) a = b;");
   s.line("  else if (b.n != 0) {");
   s.line("    const double all = double(a.n) + double(b.n);");
   s.line("    const ", t, " distance = b.mean - a.mean;");
-  s.line("    a.mean += distance * ", t, "(double(b.n) / all);");
-  s.line("    a.squares += b.squares + distance * distance * ", t, "(double(a.n) / all * double(b.n));");
+  s.line("    const ", part, " share = ", part, "(double(b.n) / all);");
+  s.line("    a.mean = a.mean + ", scaled("share"), ";");
+  s.line("    a.squares += b.squares + ", product("distance"), " * ", part, "(double(a.n) / all * double(b.n));");
   s.line("    a.n += b.n;");
   s.line("  }");
   s.line("}");

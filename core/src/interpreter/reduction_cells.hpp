@@ -25,6 +25,46 @@ static inline T times_of(T a, T b) {
   else
     return static_cast<T>(a * b);
 }
+// Sums, products and quotients of values and real numbers: of complex values, of each part.
+template <class T>
+struct part_type {
+  using type = T;
+};
+template <class T>
+struct part_type<complex_cell<T>> {
+  using type = T;
+};
+template <class T>
+using part_of = typename part_type<T>::type;
+template <class T>
+static inline T difference_of(T a, T b) {
+  if constexpr (is_complex_cell<T>)
+    return {a.re - b.re, a.im - b.im};
+  else
+    return a - b;
+}
+template <class T>
+static inline T scaled_by(T a, part_of<T> factor) {
+  if constexpr (is_complex_cell<T>)
+    return {a.re * factor, a.im * factor};
+  else
+    return a * factor;
+}
+template <class T>
+static inline T divided_by(T a, part_of<T> divisor) {
+  if constexpr (is_complex_cell<T>)
+    return {a.re / divisor, a.im / divisor};
+  else
+    return a / divisor;
+}
+// a times b; of complex values the scalar product, which is their squared magnitude if they are equal.
+template <class T>
+static inline part_of<T> scalar_product(T a, T b) {
+  if constexpr (is_complex_cell<T>)
+    return a.re * b.re + a.im * b.im;
+  else
+    return a * b;
+}
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 // NaN if one value is; -0 is less than +0.
@@ -82,8 +122,8 @@ struct plain_cell {
     else
       return static_cast<T>(a & b);
   }
-  inline void add(T x, std::int64_t, T) { v = joined(v, x); }
-  inline void join(const plain_cell& o, T, T) { v = joined(v, o.v); }
+  inline void add(T x, std::int64_t, part_of<T>) { v = joined(v, x); }
+  inline void join(const plain_cell& o, part_of<T>, part_of<T>) { v = joined(v, o.v); }
 };
 
 // The best value and its position.
@@ -120,19 +160,20 @@ template <class T>
 struct moments_cell {
   static constexpr bool has_second = true;
   using value = T;
-  using second = T;
-  T v, squares;
+  using second = part_of<T>;
+  T v;
+  second squares;
   // share: 1 / number of values, with this one.
-  inline void add(T x, std::int64_t, T share) {
-    const T distance = x - v;
-    v += distance * share;
-    squares += distance * (x - v);
+  inline void add(T x, std::int64_t, second share) {
+    const T distance = difference_of(x, v);
+    v = plus_of(v, scaled_by(distance, share));
+    squares += scalar_product(distance, difference_of(x, v));
   }
   // share: of the other's values in all; weight: product of both numbers by all.
-  inline void join(const moments_cell& o, T share, T weight) {
-    const T distance = o.v - v;
-    v += distance * share;
-    squares += o.squares + distance * distance * weight;
+  inline void join(const moments_cell& o, second share, second weight) {
+    const T distance = difference_of(o.v, v);
+    v = plus_of(v, scaled_by(distance, share));
+    squares += o.squares + scalar_product(distance, distance) * weight;
   }
 };
 

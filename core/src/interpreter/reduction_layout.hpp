@@ -35,7 +35,7 @@ class accumulator_memory {
   accumulator_memory() = default;
   accumulator_memory(std::size_t n, reduction_operation what, scalar_type type)
       : size_(size_of(type)),
-        second_size_(what == reduction_operation::moments ? size_ : sizeof(std::int64_t)),
+        second_size_(what == reduction_operation::moments ? size_of(real_of(type)) : sizeof(std::int64_t)),
         second_((n * size_ + 7) / 8 * 8),
         bytes_(second_ + n * second_size_) {}
   accumulators at(std::size_t i) { return {bytes_.data() + i * size_, bytes_.data() + second_ + i * second_size_}; }

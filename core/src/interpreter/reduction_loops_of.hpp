@@ -65,7 +65,7 @@ static inline Cell no_value() {
   if constexpr (is_position<Cell>)
     return {typename Cell::value(0), -1};
   else if constexpr (is_moments<Cell>)
-    return {0, 0};
+    return {typename Cell::value{}, 0};
   else
     return {Cell::none()};
 }
@@ -73,7 +73,7 @@ static inline Cell no_value() {
 // Weights of a join, of moments only.
 template <class Cell>
 struct join_weights {
-  using T = typename Cell::value;
+  using T = part_of<typename Cell::value>;
   T share{}, weight{};
   join_weights(std::size_t had, std::size_t more) {
     if constexpr (is_moments<Cell>) {
@@ -103,26 +103,30 @@ static inline Cell combined(const typename Cell::value* x, std::size_t n) {
       }
     return {x[i], static_cast<std::int64_t>(i)};
   } else if constexpr (is_moments<Cell>) {
-    if (n == 0) return {0, 0};
-    const T count = static_cast<T>(n), mean = combined<plain_cell<reduction_operation::sum, T>>(x, n).v / count;
-    T part[lanes] = {}, rest[lanes] = {};
+    using real = part_of<T>;
+    if (n == 0) return no_value<Cell>();
+    const real count = static_cast<real>(n);
+    const T mean = divided_by(combined<plain_cell<reduction_operation::sum, T>>(x, n).v, count);
+    real part[lanes] = {};
+    T rest[lanes] = {};
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes)
       for (std::size_t j = 0; j != lanes; ++j) {
-        const T d = x[i + j] - mean;
-        part[j] += d * d;
-        rest[j] += d;
+        const T d = difference_of(x[i + j], mean);
+        part[j] += scalar_product(d, d);
+        rest[j] = plus_of(rest[j], d);
       }
     for (std::size_t j = 0; i + j < n; ++j) {
-      const T d = x[i + j] - mean;
-      part[j] += d * d;
-      rest[j] += d;
+      const T d = difference_of(x[i + j], mean);
+      part[j] += scalar_product(d, d);
+      rest[j] = plus_of(rest[j], d);
     }
     for (std::size_t width = lanes / 2; width != 0; width /= 2)
-      for (std::size_t j = 0; j != width; ++j) part[j] += part[j + width], rest[j] += rest[j + width];
+      for (std::size_t j = 0; j != width; ++j) part[j] += part[j + width], rest[j] = plus_of(rest[j], rest[j + width]);
     // The mean is rounded: the rest is what the distances from the exact one lack.
-    const T squares = part[0] - rest[0] * (rest[0] / count);
-    return {mean + rest[0] / count, squares < 0 ? T(0) : squares};
+    const T lacking = divided_by(rest[0], count);
+    const real squares = part[0] - scalar_product(rest[0], lacking);
+    return {plus_of(mean, lacking), squares < 0 ? real(0) : squares};
   } else {
     if (n < lanes) {
       Cell all = no_value<Cell>();
@@ -169,8 +173,9 @@ static void run_fold(const accumulators& to, const std::byte* x, std::size_t n, 
 template <class Cell>
 static inline void fold_row(const cells<Cell>& all, const typename Cell::value* x, std::size_t n, std::int64_t position,
                             std::size_t had) {
-  typename Cell::value share{};
-  if constexpr (is_moments<Cell>) share = static_cast<typename Cell::value>(1.0 / static_cast<double>(had + 1));
+  using part = part_of<typename Cell::value>;
+  part share{};
+  if constexpr (is_moments<Cell>) share = static_cast<part>(1.0 / static_cast<double>(had + 1));
   FERRY_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     Cell c = all.get(i);
@@ -240,15 +245,20 @@ static void run_finish(std::byte* to, const accumulators& from, std::size_t n, r
   using T = typename Cell::value;
   if constexpr (is_position<Cell>) {
     std::memcpy(to, from.second, n * sizeof(std::int64_t));
+  } else if constexpr (is_moments<Cell>) {
+    using real = part_of<T>;
+    auto* r = reinterpret_cast<real*>(to);
+    const cells<Cell> all(from);
+    const real by = static_cast<real>(static_cast<double>(count) - freedom);
+    for (std::size_t i = 0; i < n; ++i) {
+      const real variance = by > 0 ? all.s[i] / by : std::numeric_limits<real>::quiet_NaN();
+      r[i] = what == reduction_finish::deviation ? root_of(variance) : variance;
+    }
   } else {
     auto* r = reinterpret_cast<T*>(to);
     const cells<Cell> all(from);
     for (std::size_t i = 0; i < n; ++i) {
-      if constexpr (is_moments<Cell>) {
-        const T by = static_cast<T>(static_cast<double>(count) - freedom);
-        const T variance = by > 0 ? all.s[i] / by : std::numeric_limits<T>::quiet_NaN();
-        r[i] = what == reduction_finish::deviation ? root_of(variance) : variance;
-      } else if constexpr (is_complex_cell<T>) {
+      if constexpr (is_complex_cell<T>) {
         using part = decltype(T().re);
         const part by = what == reduction_finish::mean ? static_cast<part>(count) : part(1);
         r[i] = {all.v[i].re / by, all.v[i].im / by};

@@ -82,6 +82,7 @@ reduction_program reduce_program(reduction_function f, expression_program p, sca
     case argmax: r.how.what = reduction_operation::greatest, type = compared_as(element); break;
   }
   r.how.freedom = freedom;
+  if (r.how.what == reduction_operation::moments && is_complex(element)) type = element;
   if (f == norm && is_complex(p.type())) {
     p.root = p.add({operation::norm, real_of(p.type()), p.type(), p.root});
   } else {

@@ -106,13 +106,15 @@ axes_reduction reduction_over_team::mean() const {
 }
 // Of the elements from their mean.
 expression_program reduction_over_team::squared_distances(purpose why) const {
-  const scalar_type t = computed_as(r_.over.result);
-  mean_ = why == purpose::run ? reduce_along_axes(mean()) : room_along_axes(mean());
+  const axes_reduction mean = this->mean();
+  const scalar_type t = computed_as(mean.over.result);
+  mean_ = why == purpose::run ? reduce_along_axes(mean) : room_along_axes(mean);
   program_shape shape = r_.elements.shape;
   for (std::size_t d = 0; d != shape.rank; ++d)
     if (!r_.keeps(d)) shape.extent[d] = 1;
-  const expression_program mean = placeholder_program(*mean_, shape, r_.over.result, memory_kind::device);
-  const expression_program distance = apply(operation::subtract, t, r_.elements, mean);
+  const expression_program middle = placeholder_program(*mean_, shape, mean.over.result, memory_kind::device);
+  const expression_program distance = apply(operation::subtract, t, r_.elements, middle);
+  if (is_complex(t)) return apply(operation::norm, t, distance);
   return apply(operation::multiply, t, distance, distance);
 }
 

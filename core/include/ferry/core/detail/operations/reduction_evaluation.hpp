@@ -18,7 +18,7 @@ enum class reduction_operation : std::uint8_t {
   all,       // of bool
   least,     // position of the first least value, int64; NaN is less and greater than all numbers
   greatest,  // position of the first greatest value
-  moments    // mean, and sum of squared distances from it
+  moments    // mean, and sum of squared distances from it, which is real
 };
 inline constexpr int reduction_operations = 9;
 
@@ -40,13 +40,14 @@ constexpr bool combines(reduction_operation o, scalar_type t) {
     case reduction_operation::product: return is_wide || is_real || is_complex(t);
     case reduction_operation::any:
     case reduction_operation::all: return t == scalar_type::boolean;
-    case reduction_operation::moments: return is_real;
+    case reduction_operation::moments: return is_real || is_complex(t);
     default: return is_wide || is_real || t == scalar_type::int32 || t == scalar_type::uint32;
   }
 }
 
 // The type of what an operation combines values of type t to.
 constexpr scalar_type combined_as(reduction_operation o, scalar_type t) {
+  if (o == reduction_operation::moments) return real_of(t);
   return o == reduction_operation::least || o == reduction_operation::greatest ? scalar_type::int64 : t;
 }
 

@@ -53,7 +53,7 @@ constexpr void need_reduction() {
   static_assert(!needs_bool || Type == scalar_type::boolean,
                 "any(e), all(e) and count(e) take elements of type bool: compare, as in count(e != 0)");
   static_assert(needs_bool || reduced_as(F, Type) != scalar_type::none,
-                "complex numbers have no order and no variance: reduce real(e), imag(e) or abs(e)");
+                "complex numbers have no order: reduce real(e), imag(e) or abs(e)");
 }
 
 template <reduction_function F, class A, class... O>

@@ -43,7 +43,7 @@ constexpr scalar_type reduced_as(reduction_function f, scalar_type t) {
     case reduction_function::max: return is_complex(t) ? none : t;
     case reduction_function::mean: return real;
     case reduction_function::var:
-    case reduction_function::std: return is_complex(t) ? none : real;
+    case reduction_function::std:
     case reduction_function::norm: return real_of(real);
     case reduction_function::any:
     case reduction_function::all: return t == boolean ? boolean : none;
