@@ -25,6 +25,10 @@ SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expression
 SCAN = "multigpu/src/expressions/sharded_scan.cpp"
 TOTALS, OVER_TEAM = "multigpu/src/expressions/sharded_reduction.cpp", "multigpu/src/expressions/reduction_over_team.cpp"
 AXES, JOINED = "multigpu/src/expressions/axes_reduction.cpp", "multigpu/src/expressions/joined_parts.cpp"
+SORTING, SPLITS = "multigpu/src/sorting/sharded_sorting.cpp", "multigpu/src/sorting/key_splits.cpp"
+PIECES, TEXT = "multigpu/src/sorting/part_exchange.cpp", "multigpu/src/printing/sharded_text.cpp"
+SEARCH, COMPARE = "core/src/cpu_sorting/search.cpp", "core/include/ferry/core/compare.hpp"
+EXPLAIN = "multigpu/src/expressions/explain_sharded.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 
 MUTANTS = [
@@ -144,7 +148,7 @@ MUTANTS = [
     ("expressions", "the totals of the first member are not combined",
      (SCAN, "if (totals && m > 0)", "if (totals && m > 1)")),
     ("expressions", "every member begins an exclusive scan with the initial value",
-     (SCAN, "    if (is_along_members() && m > 0) here.how.initial = r_.identity;\n", "")),
+     (SCAN, "  if (m > 0 && (r.over.axes >> array.deal().axis & 1) != 0) here.how.initial = r.identity;\n", "")),
     ("expressions", "totals of exclusive scans lack the last element", (SCAN, "if (!r_.over.how.is_exclusive) return last;", "return last;")),
     ("expressions", "a part of a result is read at the place in the whole", (AXES, "    if (cut_) inside.first", "    if (!cut_) inside.first")),
     ("expressions", "a variance has all degrees of freedom", (OVER_TEAM, "    n -= r_.over.how.freedom;\n", "")),
@@ -160,6 +164,33 @@ MUTANTS = [
      (PARTS, "  if (also) *also = here[*also];\n", "  if (also) *also = here[p.root];\n")),
     ("expressions", "memory of weights is freed before it is read",
      ("multigpu/include/ferry/multigpu/sharded_reduced.hpp", "    (detail::keep_operands(operands_, from), ...);\n", "    ((void)from, ...);\n")),
+    ("expressions", "variances of complex numbers are means of squares",
+     (OVER_TEAM, "  if (is_complex(t)) return apply(operation::norm, t, distance);\n", "")),
+    ("expressions", "arrays of all members decide comparisons alone",
+     (COMPARE, "x.reads_shards() ? any(x != x && false) : any(y != y && false)", "any(x != x && false)")),
+    ("compilation", "the mean of a variance is not compiled", (EXPLAIN, "    are_compiled = r.precompile_mean() && are_compiled;\n", "")),
+    ("compilation", "kernels are those of the first device",
+     (OVER_TEAM, "precompile_reductions(one_pass, t.device(m))", "precompile_reductions(one_pass, t.device(t.first_local()))")),
+    ("compilation", "results that are compiled are computed", (OVER_TEAM, "why == purpose::run ? ", "why <= purpose::compile ? ")),
+    ("sorting", "equal elements are taken from the last members first",
+     (SPLITS, "    for (std::size_t m = 0; m != team_.size(); ++m) {\n      const std::uint64_t below",
+      "    for (std::size_t m = team_.size(); m-- != 0;) {\n      const std::uint64_t below")),
+    ("sorting", "the first bits of keys are enough", (SPLITS, "is_exact = is_exact && below[b] == rank_of(borders_[b]);", "(void)is_exact;")),
+    ("sorting", "members after the first are not counted", (SPLITS, "for (std::size_t i = 0; i != all.size(); ++i) sum[", "for (std::size_t i = 0; i != keys.size(); ++i) sum[")),
+    ("sorting", "the greatest key has a next one", (SPLITS, "keys_[b] == greatest ? ", "keys_[b] > greatest ? ")),
+    ("sorting", "borders of descending orders are those of ascending ones", (SORTING, "sorted_ = {r_.type, r_.is_descending,", "sorted_ = {r_.type, false,")),
+    ("sorting", "zeros are equal at borders",
+     (SORTING, "r_.is_descending, r_.are_positions, to_", "r_.is_descending, true, to_")),
+    ("sorting", "equal elements differ at borders",
+     (SORTING, "r_.is_descending, r_.are_positions, to_", "r_.is_descending, false, to_")),
+    ("sorting", "keys are taken for elements", (SEARCH, "are_keys ? other : key(other)", "key(other)")),
+    ("sorting", "positions are those within members", (SORTING, "places + static_cast<std::int64_t>(own.first[0])", "places + static_cast<std::int64_t>(0)")),
+    ("sorting", "what arrived is not sorted", (SORTING, "if (!r_.are_positions) return sort(m, p, 0, &here(cells_, m), nullptr);", "if (!r_.are_positions) return;")),
+    ("sorting", "all pieces arrive at the beginning", (PIECES, "at += sent(m, to).size();", "at += 0 * sent(m, to).size();")),
+    ("sorting", "halos of operands are not exchanged", (SORTING, "  exchange_for(t, {&elements, 1});\n", "  (void)elements;\n")),
+    ("sorting", "halos of results count as up to date", (SORTING, "  to.note_changed();\n", "")),
+    ("text", "cells of all members are at the beginning", (TEXT, "place += (here.first[d] - box.first[d]) * s[d];", "place += 0 * s[d];")),
+    ("text", "cells behind a box are shown", (TEXT, "std::min(end_of(own), end_of(box))", "end_of(own)")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
 ]

@@ -34,7 +34,7 @@ MUTANTS = [
     ("ordering", "sources are not ordered", (BOUND, "  uses_.push_back({o, false, false});\n", "")),
     ("errors", "masks of other shapes are accepted", (SUBMIT, 'if (r.other) need_equal(r, from, r.other->shape, "the mask");', "")),
     ("errors", "axes beyond the last are accepted", (SUBMIT, "if (number < 0 || number >= static_cast<int>(rank))", "if (number < 0)")),
-    ("text", "ends are the beginnings", (SHOWN, "from.data += static_cast<std::ptrdiff_t>(o.shape.extent[axis] - edge) * o.stride_bytes[axis];", "")),
+    ("text", "ends are the beginnings", (SHOWN, "box.first[axis] = static_cast<std::ptrdiff_t>(from.shape().extent[axis] - edge);", "")),
     ("text", "lines are one longer", (LAYOUT, "extend(text, line, format_(first + i), width - 1, indent);", "extend(text, line, format_(first + i), width, indent);")),
     ("text", "exponents begin above 1e8", (FORMAT, "most >= 1e8", "most > 1e9")),
     ("text", "digits are not limited", (NUMBER, "needed < most ? needed : most", "needed")),

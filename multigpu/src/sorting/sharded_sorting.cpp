@@ -4,28 +4,18 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/core/copy.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/sorting/sorting_request.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/moving.hpp"
-#include "ferry/multigpu/across_processes.hpp"
-#include "ferry/multigpu/collective_group.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "sorting/key_splits.hpp"
+#include "sorting/part_exchange.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-using byte_view = array_view<std::uint8_t, 1, memory_kind::device>;
-
-// The bytes of some elements of dense memory of one dimension.
-byte_view bytes_of(const program_operand& o, std::size_t first, std::size_t count) {
-  const std::size_t size = size_of(o.type);
-  auto* const data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(o.data));
-  return {o.owner, data + first * size, {count * size}, {1}};
-}
 array_view<std::int64_t, 1, memory_kind::device> positions_in(const program_operand& o) {
   auto* const data = reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(o.data));
   return {o.owner, data, {o.shape.extent[0]}, {1}};
@@ -57,8 +47,10 @@ class sorting_of_shards {
     if (r_.are_positions) places_.resize(team_.local_size()), arrived_places_.resize(team_.local_size());
     team_.for_each([&](std::size_t m) { sort_own(m); });
     const key_splits splits(team_, sorted_);
-    team_.for_each([&](std::size_t m) { receive_from_local(m, splits); });
-    if (spans_processes(team_)) exchange_with_others(splits);
+    std::vector<moved_elements> moved{{&sorted_.parts, &arrived_}};
+    if (r_.are_positions) moved.push_back({&places_, &arrived_places_});
+    exchange_parts(
+        team_, [&](std::size_t from, std::size_t to) { return splits.sent(from, to); }, moved);
     team_.for_each([&](std::size_t m) { sort_arrived(m); });
   }
 
@@ -97,42 +89,6 @@ class sorting_of_shards {
       here(arrived_, m) = here(cells_, m);
       sort(m, p, 0, &here(sorted_.parts, m), nullptr);
     }
-  }
-
-  // Calls f(bytes that leave, bytes where they arrive) for elements, and for their positions. Parts of other processes
-  // have no bytes here.
-  template <class F>
-  void for_each_piece(std::size_t from, std::size_t to, const key_splits& splits, F f) const {
-    const part sent = splits.sent(from, to);
-    if (sent.size() == 0) return;
-    std::size_t at = 0;
-    for (std::size_t m = 0; m != from; ++m) at += splits.sent(m, to).size();
-    const auto piece = [&](const each_member& leaving, const each_member& arriving) {
-      f(team_.is_local(from) ? bytes_of(here(leaving, from), sent.begin, sent.size()) : byte_view(),
-        team_.is_local(to) ? bytes_of(here(arriving, to), at, sent.size()) : byte_view());
-    };
-    piece(sorted_.parts, arrived_);
-    if (r_.are_positions) piece(places_, arrived_places_);
-  }
-  void receive_from_local(std::size_t m, const key_splits& splits) const {
-    for (std::size_t from = first(); from != first() + team_.local_size(); ++from)
-      for_each_piece(from, m, splits, [&](const byte_view& leaving, byte_view arriving) {
-        copy(team_.stream(m), leaving, arriving, source_line{});
-      });
-  }
-  void exchange_with_others(const key_splits& splits) const {
-    collective_group messages = collective_group::at_once(team_);
-    for (std::size_t from = 0; from != team_.size(); ++from)
-      for (std::size_t to = 0; to != team_.size(); ++to) {
-        if (team_.is_local(from) == team_.is_local(to)) continue;  // both are local, or neither is
-        for_each_piece(from, to, splits, [&](const byte_view& leaving, byte_view arriving) {
-          if (team_.is_local(from))
-            messages.send(leaving, from, to);
-          else
-            messages.receive(arriving, to, from);
-        });
-      }
-    messages.submit();
   }
 
   // What arrived is in the order of members: equal elements are in the order of their positions.
