@@ -147,9 +147,58 @@ void check_lines(dice& d, const fr::team& t) {
   }
 }
 
+// -0 as 0, and all NaN as one number.
+inline number merged(number v) {
+  return std::isnan(v) ? std::numeric_limits<number>::quiet_NaN() : v == 0 ? number(0) : v;
+}
+
+template <class T>
+void check_selection(dice& d, const fr::team& t) {
+  const std::vector<T> v = any_elements<T>(d, d.below((d.chance(30) ? 200 : 3) * t.size() + 1));
+  const fr::sort_order order = d.chance(50) ? fr::sort_order::ascending : fr::sort_order::descending;
+  const auto u = shards_of<T, fr::memory_kind::device>(v, t, 0);
+  std::vector<number> from;
+  for (const T x : v) from.push_back(number_of(x));
+  const std::string what = std::string(fr::detail::type_name<T>()) + ", " + u.layout().text();
+
+  const std::size_t k = d.below(v.size() + 1);
+  const auto top = fr::top_k(u, k, 0, order);
+  std::vector<std::int64_t> places = order_of(from, order);
+  places.resize(k);
+  for (std::size_t i = 0; i != t.local_size(); ++i) {
+    BOOST_TEST(fr::to_vector(top.positions.copies()[i]) == places, "top_k of " << what);
+    const std::vector<number> values = numbers_of(top.values.copies()[i]);
+    for (std::size_t n = 0; n != k; ++n) {
+      const number want = from[static_cast<std::size_t>(places[n])];
+      BOOST_TEST(is_same(values[n], want), "top_k of " << what);
+    }
+  }
+
+  std::vector<number> different;
+  for (const number x : sorted(from, fr::sort_order::ascending))
+    if (different.empty() || !is_same(different.back(), merged(x))) different.push_back(merged(x));
+  const auto found = fr::unique(u);
+  check_numbers(numbers_of(found), different, "unique of " + what);
+
+  std::vector<T> line = sorting_test::random_elements<T>(d, d.below(30));
+  std::stable_sort(line.begin(), line.end(), [](T a, T b) { return is_before(number_of(a), number_of(b)); });
+  fr::host_array<T> edges({line.size()}, t.device(t.first_local()));
+  std::copy(line.begin(), line.end(), edges.begin());
+  fr::replicated_array<T, 1> copies(t, {line.size()});
+  fr::copy(std::as_const(edges), copies);
+  std::vector<std::int64_t> before, behind;
+  for (const number x : from) {
+    before.push_back(std::count_if(line.begin(), line.end(), [&](T e) { return is_before(number_of(e), x); }));
+    behind.push_back(std::count_if(line.begin(), line.end(), [&](T e) { return !is_before(x, number_of(e)); }));
+  }
+  BOOST_TEST(fr::to_vector(fr::searchsorted(edges, u)) == before, "searchsorted of " << what);
+  BOOST_TEST(fr::to_vector(fr::searchsorted(copies, u, fr::search_side::right)) == behind, "searchsorted of " << what);
+}
+
 template <class... T>
 void check_types(dice& d, const fr::team& t) {
   (check_one_dimension<T>(d, t), ...);
+  (check_selection<T>(d, t), ...);
 }
 
 }  // namespace sharded_sorting

@@ -101,6 +101,27 @@ BOOST_AUTO_TEST_CASE(results_are_ordered) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(relatives) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 1> u(t, {7});
+  u = fr::cast<float>(fr::index(0) % 4);  // 0 1 2 3 0 1 2
+  BOOST_TEST(fr::to_vector(fr::unique(2 * u)) == std::vector<float>({0, 2, 4, 6}));
+  const auto [values, places] = fr::top_k(-u, 3);
+  BOOST_TEST(fr::to_vector(values) == std::vector<float>({0, 0, -1}));
+  BOOST_TEST(fr::to_vector(places) == std::vector<std::int64_t>({0, 4, 1}));
+  const fr::replicated_array<double, 1> half(t, {2}, 1.5);
+  BOOST_TEST(fr::to_vector(fr::searchsorted(half, u)) == std::vector<std::int64_t>({0, 0, 2, 2, 0, 0, 2}));
+  fr::sharded_array<float, 2> rows(t, {7, 2}, {.axis = 0});
+  rows = fr::cast<float>(fr::index(0) + fr::index(1));
+  const auto found = fr::searchsorted(fr::cast<float>(half), rows);
+  BOOST_TEST(fr::to_vector(found) == std::vector<std::int64_t>({0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}));
+  const fr::sharded_array<float, 1> none(t, {0});
+  BOOST_TEST(fr::unique(none).size() == 0u);
+  BOOST_TEST(fr::sort(none).size() == 0u);
+  BOOST_TEST(fr::top_k(none, 0).values.size() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(bad_input) {
   fr::simulation sim("devices=2");
   const fr::team t = fr::team::all(), other(fr::devices().subspan(0, 1));
@@ -118,6 +139,10 @@ BOOST_AUTO_TEST_CASE(bad_input) {
   check_error<error>([&] { fr::sort_into(columns, rows, 1); }, {"'columns'", "distribution of", "'rows'"});
   check_error<error>([&] { (void)fr::sort(u + small); }, {"'u' of 6", "'small' of 5"});
   check_error<error>([&] { (void)fr::argsort(copies); }, {"reads no sharded array"});
+  check_error<error>([&] { (void)fr::top_k(u, 7); }, {"fr::top_k", "7 elements", "6"});
+  check_error<error>([&] { (void)fr::top_k(u, 1, 1); }, {"fr::top_k: there is no axis 1"});
+  check_error<error>([&] { (void)fr::searchsorted(u, small); }, {"fr::searchsorted in 'u'", "'u' of 6", "replicated"});
+  check_error<error>([&] { (void)fr::searchsorted(copies, foreign); }, {"fr::searchsorted", "another team"});
   check_error<error>([&] { (void)fr::capture(t.stream(0), [&] { fr::sort_in_place(u); }); }, {"fr::sort_in_place"});
   BOOST_TEST(fr::to_vector(u) == std::vector<float>(6, 1.f));
 }

@@ -5,20 +5,9 @@
 #include "ferry/multigpu/collective_group.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-namespace {
-
-using byte_view = array_view<std::uint8_t, 1, memory_kind::device>;
-
-byte_view bytes_of(const program_operand& o, std::size_t first, std::size_t count) {
-  const std::size_t size = size_of(o.type);
-  auto* const data = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(o.data));
-  return {o.owner, data + first * size, {count * size}, {1}};
-}
-
-}  // namespace
-
 void exchange_parts(const team& t, const std::function<part(std::size_t from, std::size_t to)>& sent,
                     const std::vector<moved_elements>& all) {
+  using byte_view = array_view<std::uint8_t, 1, memory_kind::device>;
   // Calls f(bytes that leave, bytes where they arrive). Those of other processes are empty.
   const auto for_each_piece = [&](std::size_t from, std::size_t to, auto f) {
     const part piece = sent(from, to);
@@ -26,8 +15,10 @@ void exchange_parts(const team& t, const std::function<part(std::size_t from, st
     std::size_t at = 0;
     for (std::size_t m = 0; m != from; ++m) at += sent(m, to).size();
     for (const moved_elements& e : all)
-      f(t.is_local(from) ? bytes_of((*e.leaving)[from - t.first_local()], piece.begin, piece.size()) : byte_view(),
-        t.is_local(to) ? bytes_of((*e.arriving)[to - t.first_local()], at, piece.size()) : byte_view());
+      f(t.is_local(from) ? elements_in<std::uint8_t>((*e.leaving)[from - t.first_local()], piece.begin, piece.size())
+                         : byte_view(),
+        t.is_local(to) ? elements_in<std::uint8_t>((*e.arriving)[to - t.first_local()], at, piece.size())
+                       : byte_view());
   };
   t.for_each([&](std::size_t to) {
     for (std::size_t from = t.first_local(); from != t.first_local() + t.local_size(); ++from)

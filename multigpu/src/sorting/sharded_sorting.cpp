@@ -16,10 +16,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-array_view<std::int64_t, 1, memory_kind::device> positions_in(const program_operand& o) {
-  auto* const data = reinterpret_cast<std::int64_t*>(const_cast<std::byte*>(o.data));
-  return {o.owner, data, {o.shape.extent[0]}, {1}};
-}
+auto positions_in(const program_operand& o) { return elements_in<std::int64_t>(o, 0, o.shape.extent[0]); }
 
 class sorting_of_shards {
  public:

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ferry/core/sort.hpp"
 #include "ferry/multigpu/detail/sorting/sharded_sorting.hpp"
+#include "ferry/multigpu/replicated_array.hpp"
 #include "ferry/multigpu/sharded_expression.hpp"
 #include "ferry/version.hpp"
 
@@ -120,6 +122,79 @@ requires(detail::sharded_destination<Y>&& detail::sharded_elements<A>) void args
     Y& to, const A& a, int axis = -1, sort_order order = sort_order::ascending) {
   detail::need_sorted_like<Y, expression<std::int64_t, detail::kind_of_operand<A>.rank>>();
   detail::sort_shards("argsort_into", to, a, axis, order, true);
+}
+
+/// Results of top_k() of sharded arrays: every member has them.
+template <class T>
+struct replicated_top_elements {
+  replicated_array<T, 1> values;
+  replicated_array<std::int64_t, 1> positions;  ///< in the whole array
+};
+
+/// The k greatest elements of a sharded array of one dimension in descending order, and their positions. Of equal
+/// elements the first ones are taken. NaN is taken after all numbers. Each member finds k of its own elements, receives
+/// those of all members, and finds k among them. Ordered on the streams of the team. Does not block, except as
+/// collectives do. Each member needs temporaries for k elements of each member.
+/// @param a sharded array, or expression of some
+/// @param k number of elements
+/// @param axis 0 or -1
+/// @param order ascending: the least elements, in ascending order
+/// @throws invalid_argument if k is above the number of elements, and if distributions of operands do not fit
+template <class A>
+requires detail::sharded_elements<A>
+auto top_k(const A& a, std::size_t k, int axis = -1, sort_order order = sort_order::descending) {
+  constexpr detail::operand_kind kind = detail::kind_of_operand<A>;
+  using T = detail::scalar_of<kind.type>;
+  detail::need_sortable<A>();
+  static_assert(kind.rank == 1, "top_k of sharded arrays takes one dimension: sort lines of several, and slice them");
+  const auto elements = lazy(a);
+  const team& t = detail::team_of(elements.program());
+  replicated_top_elements<T> top{replicated_array<T, 1>(t, {k}), replicated_array<std::int64_t, 1>(t, {k})};
+  std::vector<detail::program_operand> values, positions;
+  for (const auto& c : top.values.copies()) values.push_back(detail::operand_of(c));
+  for (const auto& c : top.positions.copies()) positions.push_back(detail::operand_of(c));
+  detail::find_top_elements({"top_k", elements.program(), kind.type, axis, order == sort_order::descending, true}, k,
+                            values, positions);
+  return top;
+}
+
+/// The different elements of a sharded array of one dimension, in ascending order: a new array, whose parts have equal
+/// sizes again. -0 is 0, and all NaN are one. Sorts as sort(), and blocks until the number of results is known.
+/// @param a sharded array, or expression of some
+/// @throws invalid_argument as sort()
+template <class A>
+requires detail::sharded_elements<A>
+auto unique(const A& a) {
+  constexpr detail::operand_kind kind = detail::kind_of_operand<A>;
+  using T = detail::scalar_of<kind.type>;
+  static_assert(kind.rank == 1, "unique of sharded arrays takes one dimension");
+  const auto sorted = detail::make_sorted_shards<T>("unique", a, 0, sort_order::ascending, false);
+  const detail::distinct_elements all = detail::find_distinct_elements(*sorted.team_operand());
+  sharded_array<T, 1, detail::kind_of_result<A>()> to(sorted.team(), {all.count});
+  detail::store_distinct_elements(all, *to.team_operand());
+  return to;
+}
+
+/// For each value, the number of elements of `sorted` that are less: where the value can be inserted. Each member
+/// searches for its values in all elements: nothing is exchanged. Does not block.
+/// @param sorted elements in ascending order, of one dimension: a replicated array, or an array of one device whose
+///   memory all members reach, or an expression of these
+/// @param values sharded array, or expression of some; compared in the common type of both
+/// @param side right: the number of elements that are less or equal
+/// @return std::int64_t, of the shape and the distribution of values
+/// @throws invalid_argument if `sorted` is distributed, or distributions of operands do not fit
+template <class A, class V>
+requires(detail::kind_of_operand<A>.has_elements() && detail::sharded_elements<V>)  //
+    auto searchsorted(const A& sorted, const V& values, search_side side = search_side::left) {
+  constexpr detail::operand_kind a = detail::kind_of_operand<A>, v = detail::kind_of_operand<V>;
+  static_assert(a.rank == 1, "searchsorted(sorted, values): `sorted` has one dimension");
+  detail::need_sortable<A>(), detail::need_sortable<V>();
+  constexpr detail::scalar_type common = a.type == v.type ? a.type : detail::promoted(a.typed(), v.typed());
+  const auto from = lazy(sorted);
+  const auto wanted = lazy(values);
+  auto to = detail::new_shards<std::int64_t, v.rank, detail::kind_of_result<V>()>(wanted);
+  detail::search_sharded(from.program(), wanted.program(), common, side == search_side::right, *to.team_operand());
+  return to;
 }
 
 /// @}
