@@ -104,7 +104,7 @@ def names_in(text):
                 if scopes:
                     scopes.pop()
             else:
-                if re.search(r"\brequires\s+requires\s*\([^{]*$|\brequires\s*(\([^{]*\))?\s*$", declaration) and c == "{":
+                if re.search(r"\brequires\s+requires\s*\([^{]*$|\brequires\s*(\([^(){]*\))?\s*$", declaration) and c == "{":
                     at = balanced(text, at, "{", "}")     # a requires expression within a declaration
                     continue
                 is_value = re.search(r"=\s*$", declaration) or (c == "{" and re.search(r"\bconcept\b", declaration))
