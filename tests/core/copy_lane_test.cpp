@@ -22,6 +22,7 @@ struct stock {
 
   fr::detail::lane_lease apart() { return lanes.take(key, 0); }
   fr::detail::lane_lease in_turn() { return lanes.take(key, 0, given.timeline().stream()); }
+  static const fr::detail::copy_lane* lane_of(const fr::detail::lane_lease& l) { return l.get(); }
   // All of the lane's work waits for the given stream, which is busy.
   void keep_busy(fr::detail::copy_lane& lane) {
     lane.fork(given.timeline().stream(), 0);
@@ -45,7 +46,7 @@ BOOST_FIXTURE_TEST_CASE(operations_apart_get_idle_lanes, stock) {
   BOOST_TEST(!seen.insert(apart().get()).second);  // the stock is exhausted: returns a busy lane
   busy.release();
   given.synchronize();
-  const fr::detail::copy_lane* const last = apart().get();
+  const fr::detail::copy_lane* const last = lane_of(apart());
   BOOST_TEST(apart().get() == last);
 }
 
@@ -68,7 +69,7 @@ BOOST_FIXTURE_TEST_CASE(operations_in_turn_wait_for_no_other_stream, stock) {
   const fr::detail::copy_lane* const busy_one = [&] {
     const fr::detail::lane_lease lane = apart();
     keep_busy(*lane);
-    return lane.get();
+    return lane_of(lane);
   }();
   BOOST_TEST((lanes.take(key, 0, other.timeline().stream()).get() != busy_one));
 }

@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(bad_indices_write_nothing) {
     fr::unified_array<int> y({4}, 0);
     y.name("y");
     check_error<fr::device_error>(
-        [&] {
+        [&, index = index] {
           fr::scatter(y, array_of<int>({0, index}), 1);
           fr::default_stream(fr::device(0)).synchronize();
         },

@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(the_error_names_array_kernel_and_distance) {
         sim_machine m(schedule(seed));
         int* const p = m.ints(10);
         const auto s = m.stream();
-        check_throws<fr::device_error>([&] { write_one(m, s, p, 10, at); }, text);
+        check_throws<fr::device_error>([&, at = at] { write_one(m, s, p, 10, at); }, text);
         check_throws<fr::device_error>([&] { m.b.synchronize(s); }, "kernel 'stray': wrote outside its arguments");
         m.look.reset_errors();
         write_one(m, s, p, 10, 9);  // the runtime continues to work

@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(a_failure_while_a_joint_operation_is_given) {
           fr::parallel_for(s[2], size, add_to{}, fr::in(x), y);
         }))
       return;
-    std::jthread finder([&s, line = &s[0].timeline()] { tries([&] { line->synchronize(); }); });
+    std::jthread finder([line = &s[0].timeline()] { tries([&] { line->synchronize(); }); });
     fr::detail::access of_y{&y.owner().get(), y.bytes(), true}, of_z{&z.owner().get(), z.bytes(), true};
     std::array<fr::detail::joint_guard::part, 2> parts{
         fr::detail::joint_guard::part(fr::detail::admission::unchecked(s[2].timeline(), {&of_y, 1})),

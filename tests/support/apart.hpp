@@ -87,6 +87,8 @@ struct at_the_end {
     }
   }
 };
+template <class F>
+at_the_end(F) -> at_the_end<F>;
 
 inline boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result ok(ferry::runtime::current().is_simulated());

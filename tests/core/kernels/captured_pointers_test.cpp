@@ -18,6 +18,9 @@ using support::failure_of;
 namespace captured_pointers {
 namespace {
 
+// Types with padding are searched only if the compiler can clear the padding, as g++ can.
+constexpr bool padding_is_cleared = FERRY_CLEARS_PADDING != 0;
+
 struct add_captured {
   const int* raw;
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] += raw[i]; }
@@ -135,7 +138,7 @@ BOOST_AUTO_TEST_CASE(every_place_for_a_pointer_is_looked_at) {
   const auto refused = [&](const auto& call) { return failure_of<fr::invalid_argument>(call); };
   BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_captured{raw}, v); }), {"array 'u'", " 12 bytes behind"}));
   BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_span{{raw, 90}}, v); }), {"array 'u'", "add_span"}));
-  BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_value{}, v, raw); }), {"array 'u'", "argument 2", "int*"}));
+  BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_value{}, v, raw); }), {"array 'u'", "argument 2", "of type const int"}));
   BOOST_TEST(has(refused([&] { (void)fr::parallel_reduce(90, sum_captured{raw}, fr::plus{}, fr::in(v)); }),
                  {"array 'u'", "sum_captured"}));
   BOOST_TEST(has(refused([&] {
@@ -283,7 +286,7 @@ BOOST_AUTO_TEST_CASE(functors_are_not_taken_for_lambdas) {
 BOOST_AUTO_TEST_CASE(each_capture_of_a_lambda_is_searched) {
   const fr::simulation sim("devices=1");
   fr::device_array<int> u({100}, 0), v({100}, 1);
-  const char small = 1, small_too = 1;
+  char small = 1, small_too = 1;
   const double number = 2;
   const int* const raw = v.unsynchronized_data();
   fr::parallel_for(
@@ -300,8 +303,8 @@ BOOST_AUTO_TEST_CASE(each_capture_of_a_lambda_is_searched) {
         },
         u);
   });
-  BOOST_TEST(has(text, {"holds the address", "device array"}), text);
-  BOOST_TEST(fr::to_vector(u) == std::vector<int>(100, 4));
+  BOOST_TEST(has(text, {"holds the address", "device array"}) == padding_is_cleared, text);
+  BOOST_TEST(fr::to_vector(u) == std::vector<int>(100, padding_is_cleared ? 4 : 9));
 }
 
 BOOST_AUTO_TEST_CASE(devices_that_use_pageable_memory_may_have_its_addresses) {
@@ -342,19 +345,19 @@ BOOST_AUTO_TEST_CASE(two_integers_are_no_address) {
   for (const void* p : {static_cast<const void*>(&untouched[std::size_t{32} << 20]),
                         static_cast<const void*>(&on_stack), static_cast<const void*>(u.unsynchronized_data())}) {
     const auto [low, high] = numbers(p);
-    BOOST_TEST(failure_of<fr::error>([&] { fr::parallel_for(100, two_integers{low, high}, u); }) == "");
+    BOOST_TEST(failure_of<fr::error>([&, l = low, h = high] { fr::parallel_for(100, two_integers{l, h}, u); }) == "");
   }
   // In a functor with a pointer-aligned member, adjacent integers that point elsewhere are no address, either.
   const auto* const odd = reinterpret_cast<const char*>(&on_stack) + 1;
   for (const void* p : {static_cast<const void*>(&untouched[std::size_t{32} << 20]), static_cast<const void*>(odd)}) {
     const auto [low, high] = numbers(p);
-    BOOST_TEST(failure_of<fr::error>([&] { fr::parallel_for(100, with_numbers{1, 2.5, low, high}, u); }) == "");
+    BOOST_TEST(failure_of<fr::error>([&, l = low, h = high] { fr::parallel_for(100, with_numbers{1, 2.5, l, h}, u); }) == "");
   }
   const auto [low, high] = numbers(&on_stack);
   BOOST_TEST(has(failure_of<fr::invalid_argument>([&, l = low, h = high] {
                    fr::parallel_for(100, with_numbers{1, 2.5, l, h}, u);
                  }),
-                 {"memory of the CPU", "no address", "FERRY_CHECK=off"}));
+                 {"memory of the CPU", "no address", "FERRY_CHECK=off"}) == padding_is_cleared);
 }
 
 BOOST_AUTO_TEST_CASE(the_search_can_be_switched_off) {

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(all_pages_that_were_read_are_sent, *boost::unit_test::preco
     u.name("u");
     for (float& x : u) x = 1;
     add(dev(0), u);
-    float sum = part_first ? std::as_const(u).slice({0, 1})[0] : 0;
+    [[maybe_unused]] float sum = part_first ? std::as_const(u).slice({0, 1})[0] : 0;
     for (std::size_t i = 0; i < n; ++i) sum += std::as_const(u)[i] > 0 ? 1.f : 0.f;
     add(dev(0), u);
     const auto r = fr::report_migration();
