@@ -104,7 +104,7 @@ fr::array_view<T, Rank, Kind> random_view(dice& d, fr::array_view<T, Rank, Kind>
     if (e[axis] < 2 || d.chance(60)) continue;
     T* first = v.unsynchronized_data();
     if (d.chance(50)) {
-      first += s[axis] * static_cast<std::ptrdiff_t>(e[axis] - 1);
+      if (first) first += s[axis] * static_cast<std::ptrdiff_t>(e[axis] - 1);
       s[axis] = -s[axis];
     } else {
       const std::size_t step = 1 + d.below(3);

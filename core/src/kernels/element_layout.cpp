@@ -37,9 +37,9 @@ struct element_range {
   std::ptrdiff_t step = 0;  // all elements are at multiples of it from the first
 };
 element_range range_of(const layout_array& a) {
+  if (std::ranges::find(a.extent, 0u) != a.extent.end()) return {a.data, a.data};
   element_range r{a.data, a.data + a.element_bytes};
   for (std::size_t d = 0; d != a.extent.size(); ++d) {
-    if (a.extent[d] == 0) return {a.data, a.data};
     if (a.extent[d] == 1) continue;
     const std::ptrdiff_t stride = a.stride[d] * static_cast<std::ptrdiff_t>(a.element_bytes);
     const std::ptrdiff_t reach = stride * static_cast<std::ptrdiff_t>(a.extent[d] - 1);

@@ -199,7 +199,7 @@ class array_view {
   ferry::device device() const { return ferry::device(owner_ ? owner_.unchecked()->device : 0); }
   /// Byte range from the lowest element to the end of the highest.
   detail::byte_range bytes() const {
-    if (empty()) return {};
+    if (Rank == 0 ? !data_ : empty()) return {};
     std::ptrdiff_t low = 0, high = 0;
     for (std::size_t d = 0; d != Rank; ++d) {
       const std::ptrdiff_t reach = strides_[d] * static_cast<std::ptrdiff_t>(extents_[d] - 1);
@@ -459,7 +459,7 @@ class array_view {
     std::size_t d = 0;
     for (const ferry::slice& p : parts) {
       e[d] = detail::checked_slice(p, extents_[d], d, look());
-      if (e[d] > 0) data += (p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1) * strides_[d];
+      if (data && e[d] > 0) data += (p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1) * strides_[d];
       s[d] = e[d] > 1 ? strides_[d] * p.step : strides_[d];
       ++d;
     }
