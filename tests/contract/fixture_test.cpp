@@ -89,7 +89,8 @@ BOOST_AUTO_TEST_CASE(a_pending_error_is_seen, *needs_cuda()) {
 BOOST_AUTO_TEST_CASE(preconditions_say_what_is_lacking) {
   const auto answer = [](const needs& n) {
     const auto result = n(0);
-    return result ? std::string("fine") : std::string(result.message().begin(), result.message().size());
+    const auto message = result.message();
+    return result ? std::string("fine") : std::string(message.begin(), message.size());
   };
   {
     const fr::simulation one("devices=1");

@@ -20,7 +20,13 @@ namespace fr = ferry;
 template <class T, std::size_t Rank>
 fr::device_array<T, Rank> counted(const fr::extents<Rank>& e, int first = 0) {
   std::vector<T> v(e.count());
-  for (std::size_t i = 0; i != v.size(); ++i) v[i] = static_cast<T>(static_cast<float>(first + static_cast<int>(i)));
+  for (std::size_t i = 0; i != v.size(); ++i) {
+    const int number = first + static_cast<int>(i);
+    if constexpr (std::is_integral_v<T>)
+      v[i] = static_cast<T>(number);  // wraps
+    else
+      v[i] = static_cast<T>(static_cast<float>(number));
+  }
   return fr::device_array<T, Rank>::from(std::span<const T>(v), e);
 }
 template <class T>
