@@ -138,7 +138,8 @@ BOOST_AUTO_TEST_CASE(every_place_for_a_pointer_is_looked_at) {
   const auto refused = [&](const auto& call) { return failure_of<fr::invalid_argument>(call); };
   BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_captured{raw}, v); }), {"array 'u'", " 12 bytes behind"}));
   BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_span{{raw, 90}}, v); }), {"array 'u'", "add_span"}));
-  BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_value{}, v, raw); }), {"array 'u'", "argument 2", "of type const int"}));
+  BOOST_TEST(has(refused([&] { fr::parallel_for(90, add_value{}, v, raw); }),
+                 {"array 'u'", "argument 2", "of type const int"}));
   BOOST_TEST(has(refused([&] { (void)fr::parallel_reduce(90, sum_captured{raw}, fr::plus{}, fr::in(v)); }),
                  {"array 'u'", "sum_captured"}));
   BOOST_TEST(has(refused([&] {
@@ -351,7 +352,9 @@ BOOST_AUTO_TEST_CASE(two_integers_are_no_address) {
   const auto* const odd = reinterpret_cast<const char*>(&on_stack) + 1;
   for (const void* p : {static_cast<const void*>(&untouched[std::size_t{32} << 20]), static_cast<const void*>(odd)}) {
     const auto [low, high] = numbers(p);
-    BOOST_TEST(failure_of<fr::error>([&, l = low, h = high] { fr::parallel_for(100, with_numbers{1, 2.5, l, h}, u); }) == "");
+    BOOST_TEST(failure_of<fr::error>([&, l = low, h = high] {
+                 fr::parallel_for(100, with_numbers{1, 2.5, l, h}, u);
+               }) == "");
   }
   const auto [low, high] = numbers(&on_stack);
   BOOST_TEST(has(failure_of<fr::invalid_argument>([&, l = low, h = high] {
