@@ -1,5 +1,5 @@
-// Functors with a text, in loops and reductions of a source that nvcc does not compile: on CUDA devices by NVRTC, and on
-// simulated ones.
+// Functors with a text, in loops and reductions of a source that nvcc does not compile: on CUDA devices by NVRTC, and
+// on simulated ones.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>

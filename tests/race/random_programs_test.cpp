@@ -25,11 +25,11 @@ namespace {
 using namespace race;
 
 // How pages of unified arrays move during the program.
-// forced: by automatic migration, with pages so small that every array has several.
-// short_of_memory: as forced, and devices run out of memory at times.
-// large: automatic migration of arrays of several driver pages. large_by_hints: the same by hints alone. In both,
-// contents are also discarded before they are overwritten.
-// kept: a link loses pages, so they are pinned to the CPU.
+// - forced: by automatic migration, with pages so small that every array has several.
+// - short_of_memory: as forced, and devices run out of memory at times.
+// - large: automatic migration of arrays of several driver pages; large_by_hints: the same by hints alone. In both,
+//   contents are also discarded before they are overwritten.
+// - kept: a link loses pages, so they are pinned to the CPU.
 enum class moving { as_usual, staged, forced, by_hints, short_of_memory, large, large_by_hints, kept };
 
 bool is_large(moving how) { return how == moving::large || how == moving::large_by_hints; }
@@ -98,8 +98,8 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
 }
 
 // Simulated: each seed in its own runtime, whose pools are small so that blocks split and join all the time.
-// staged: few devices or none are peers, and copies go through the CPU in several chunks each.
-// checked: with red zones, poison and quarantine.
+// - staged: few devices or none are peers, and copies go through the CPU in several chunks each.
+// - checked: with red zones, poison and quarantine.
 std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how,
                      ferry::pool_kind of_pool = ferry::pool_kind::automatic, bool checked = false) {
   const int operations = is_large(how) ? 120 : 300;

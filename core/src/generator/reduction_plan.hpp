@@ -10,9 +10,8 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 
 // A block of threads has `kept` x `along` threads: `along` threads share the values of one kept index. Threads of
 // neighboring numbers read neighboring values, in runs `lanes` successive ones each, by one instruction if the memory
-// allows that. Where the values of a kept index are cut into several parts, the kernel
-// runs twice: the second time it combines the results of the parts. The order of all operations depends on the plan
-// alone.
+// allows that. Where the values of a kept index are cut into several parts, the kernel runs twice: the second time it
+// combines the results of the parts. The order of all operations depends on the plan alone.
 struct reduction_plan {
   static constexpr unsigned chains = 8;          // independent partial results of a thread
   static constexpr unsigned chain_length = 16;   // values of each that are combined one after the other

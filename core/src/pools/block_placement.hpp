@@ -35,10 +35,10 @@ class block_placement {
   static constexpr std::size_t page = std::size_t{2} << 20;
   // For driver_quirks::aligned_arrays_delay_loads. A CPU delays a load behind an earlier store while the lowest 20 bits
   // of their physical addresses agree (S. Islam et al., "SPOILER: Speculative Load Hazards Boost Rowhammer and Cache
-  // Attacks", USENIX Security 2019, section 3).
-  // Managed memory is physically contiguous within a page. So a stencil from one array to another suffers from that if
-  // both begin at a page boundary. Measured on a Xeon: 5 times slower; 256 bytes of difference were enough. So blocks
-  // of unified memory from 256 KiB on begin at 32 different offsets within 16 KiB in turn.
+  // Attacks", USENIX Security 2019, section 3). Managed memory is physically contiguous within a page. So a stencil
+  // from one array to another suffers from that if both begin at a page boundary. Measured on a Xeon: 5 times slower;
+  // 256 bytes of difference were enough. So blocks of unified memory from 256 KiB on begin at 32 different offsets
+  // within 16 KiB in turn.
   static constexpr std::size_t stagger = 1536, stagger_period = std::size_t{16} << 10;
   static constexpr std::size_t least_staggered = std::size_t{256} << 10;
 

@@ -11,7 +11,7 @@ namespace ferry::inline FERRY_ABI::detail {
 class bound_sorting {
  public:
   // Makes the sources of a request dense, which may submit, and allocates temporaries for results that are not.
-  // axis: from the last dimension. No source is empty.
+  // Requires sources that are not empty. axis: counted from the last dimension.
   bound_sorting(const stream_ref& s, const sorting_request& r, std::size_t axis, source_line at);
   // Submits the task, then the copies of temporaries to their results.
   void submit(const stream_ref& s, source_line at);

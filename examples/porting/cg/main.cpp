@@ -13,8 +13,8 @@ porting::result run(const porting::problem& p);
 
 namespace {
 
-// The right side was made from the solution. Until they have converged, conjugate gradients make e A e smaller in every step, where e
-// is the error.
+// The right side was made from the solution. Until they have converged, conjugate gradients make e A e smaller in every
+// step, where e is the error.
 std::string what_is_wrong(const porting::problem& p, const porting::result& r) {
   const Eigen::VectorXd right = temperature(p.size), x = Eigen::VectorXd::Map(r.values.data(), right.size());
   if (r.steps < p.steps) {

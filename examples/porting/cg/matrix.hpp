@@ -5,8 +5,8 @@
 
 using matrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 
-// Conducts ten times better in a disc. Row i * side + j belongs to cell (i, j): no element is farther than `side` from the
-// diagonal.
+// Conducts ten times better in a disc. Row i * side + j belongs to cell (i, j): no element is farther than `side` from
+// the diagonal.
 inline matrix plate(std::size_t side) {
   const auto n = static_cast<int>(side);
   const auto conductivity = [n](double i, double j) { return std::hypot(i / n - 0.5, j / n - 0.4) < 0.2 ? 10.0 : 1.0; };

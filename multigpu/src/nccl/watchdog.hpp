@@ -19,6 +19,7 @@ namespace ferry::inline FERRY_ABI::detail::nccl {
 // - another process fails, or ends without taking part in an operation;
 // - NCCL reports an error;
 // - a wait for other processes exceeds FERRY_COLLECTIVE_TIMEOUT.
+//
 // If NCCL cannot be ended, because a call of it waits for other processes or graphs refer to it, all processes end.
 class watch {
  public:

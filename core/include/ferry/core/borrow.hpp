@@ -164,9 +164,8 @@ class pinned : public array_view<T, 1, memory_kind::host> {
 };
 
 /// Borrows elements in row-major order until the result is destroyed. Borrows of the same bytes are ordered against
-/// each other.
-/// Kind must be what the memory is: device (cudaMalloc, cudaMallocAsync), unified (cudaMallocManaged) or host
-/// (cudaMallocHost, cudaHostRegister).
+/// each other. Kind must be what the memory is: device (cudaMalloc, cudaMallocAsync), unified (cudaMallocManaged) or
+/// host (cudaMallocHost, cudaHostRegister).
 /// @param p first element
 /// @param e shape, in elements
 /// @param how last stream and name of the memory

@@ -4,8 +4,8 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/version.hpp"
 
-/// Default for a program: moves a port from unified to device memory in one place.
-/// The CMake option of the same name sets it for all users of a build of ferry.
+/// Default for a program: moves a port from unified to device memory in one place. The CMake option of the same name
+/// sets it for all users of a build of ferry.
 #ifndef FERRY_DEFAULT_KIND
 #define FERRY_DEFAULT_KIND unified
 #endif

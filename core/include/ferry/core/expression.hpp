@@ -284,9 +284,9 @@ std::string explain(const expression<T, Rank>& e) {
 /// run, and before a capture. Kernels depend on operations, types, ranks, and on which operands are contiguous,
 /// stretched or strided, not on sizes: the kernel serves all assignments of such an expression to whole arrays.
 /// @return false if nothing is compiled: on simulated devices, with FERRY_JIT=off, and without NVRTC. The expression is
-/// then interpreted.
+///   then interpreted.
 /// @throws not_supported if the expression calls a FERRY_FUNCTION, and its kernel cannot be compiled. The text contains
-/// the compiler's messages.
+///   the compiler's messages.
 template <class T, std::size_t Rank>
 bool precompile(const expression<T, Rank>& e) {
   return detail::precompile_program(e.program(), detail::scalar_type_of<T>());

@@ -47,8 +47,8 @@ struct pool_options {
   pool_kind kind = pool_kind::automatic;
   /// split, binned: larger blocks are never split, and only serve requests of similar size.
   std::size_t max_split_size = std::numeric_limits<std::size_t>::max();
-  /// split, binned: fraction of the device's memory, within (0, 1). Above it, the pool releases its least
-  /// recently used memory before it grows, but only memory whose uses are complete.
+  /// split, binned: fraction of the device's memory, within (0, 1). Above it, the pool releases its least recently used
+  /// memory before it grows, but only memory whose uses are complete.
   std::optional<double> gc_threshold{};
   /// driver: bytes that the pool retains when they are free, and its maximum size (0: no limit).
   std::size_t release_threshold = std::numeric_limits<std::size_t>::max();

@@ -269,7 +269,8 @@ auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   const auto first = static_cast<detail::scalar_of<result>>(initial);
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);
 }
-/// As above; the first result is the identity of op: 0, 1, and for minimum and maximum infinity, or the extreme integer.
+/// As above; the first result is the identity of op: 0, 1, and for minimum and maximum infinity, or the extreme
+/// integer.
 /// @param a array, view or expression
 /// @param op plus, multiplies, minimum or maximum
 /// @param axis negative axes count from the last
@@ -281,9 +282,9 @@ auto exclusive_scan(A&& a, Op op, int axis) {
 }
 
 /// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,
-/// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy:
-/// low + i * ((high - low) / bins), in double. Of a sharded array, each member counts its cells, and all members add the
-/// counts of all.
+/// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy: low + i *
+/// ((high - low) / bins), in double. Of a sharded array, each member counts its cells, and all members add the counts
+/// of all.
 /// @param a array, view or expression
 /// @param bins number of intervals
 /// @param low low edge of the first interval
@@ -372,8 +373,8 @@ std::string explain(const reduced<T, Rank>& r) {
 }
 
 /// Compiles the kernel of a reduction, a scan or a histogram, or that of several which one reduce_all() computes, and
-/// blocks until that is done: for programs that must not compile while they run, and before a capture. As
-/// precompile() of an expression.
+/// blocks until that is done: for programs that must not compile while they run, and before a capture. As precompile()
+/// of an expression.
 /// @param r reductions, as passed to reduce_all()
 /// @return false if nothing is compiled: on simulated devices, which compile nothing
 /// @throws not_supported if the kernel cannot be compiled (FERRY_JIT=off, no NVRTC): CUDA devices have no other form

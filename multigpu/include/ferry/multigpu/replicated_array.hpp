@@ -36,8 +36,8 @@ struct replicated_argument {
 };
 
 /// An array of which every member of a team has a copy. In expressions over sharded arrays each member reads its own
-/// copy. Ferry does not keep the copies equal: the program does the same
-/// work on each, or calls copy() from memory of the CPU. Movable, not copyable. The destructor never blocks.
+/// copy. Ferry does not keep the copies equal: the program does the same work on each, or calls copy() from memory of
+/// the CPU. Movable, not copyable. The destructor never blocks.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 /// @tparam Kind memory kind

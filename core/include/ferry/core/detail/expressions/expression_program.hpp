@@ -155,8 +155,8 @@ expression_program constant_program(const void* value, scalar_type type);
 expression_program index_program(int axis);
 expression_program range_program(std::size_t n);
 
-// Applies an operation to programs. Their values are converted to `operands` before; of `select`, those of b and c.
-// The result's shape is the common one; throws invalid_argument with both shapes if there is none.
+// Applies an operation to programs. Their values are converted to `operands` before; of `select`, those of b and c. The
+// result's shape is the common one; throws invalid_argument with both shapes if there is none.
 expression_program apply(operation what, scalar_type operands, expression_program a);
 expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b);
 expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b,

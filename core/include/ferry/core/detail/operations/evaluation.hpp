@@ -73,8 +73,8 @@ struct evaluation_output {
 // stride of the first output. No extent is 0, and rank 0 means one element.
 //
 // An operand may be memory of an output only as the same elements (equal address, strides and type). Evaluators load
-// all operands of an index before they store the outputs of that index. Outputs do not overlap each other. The
-// elements of an operand may repeat (stride 0), those of an output never do.
+// all operands of an index before they store the outputs of that index. Outputs do not overlap each other. The elements
+// of an operand may repeat (stride 0), those of an output never do.
 struct evaluation {
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};

@@ -80,8 +80,8 @@ enum class reduction_kind : std::uint8_t {
 // ones. For least and greatest, and for scans, reduced axes are in the order of positions. There is at least one value
 // to combine, and one result.
 //
-// The order of operations depends on this description only: not on the number of threads, nor on the schedule.
-// Outputs overlap neither operands nor each other.
+// The order of operations depends on this description only: not on the number of threads, nor on the schedule. Outputs
+// overlap neither operands nor each other.
 struct reduction_evaluation {
   evaluation input;  // without outputs
   std::array<bool, max_rank> is_reduced{};

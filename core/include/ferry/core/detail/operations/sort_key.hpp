@@ -26,8 +26,8 @@ constexpr bool has_order(scalar_type t) { return t != scalar_type::none && !is_c
 // floating point numbers is that of their values, -0 before 0, then NaN. In descending order numbers are reversed, and
 // NaN is last as well.
 //
-// Floating point: with the bits of negative numbers inverted and the sign of others set, the order is that of
-// integers, but NaN with a sign come first. Subtracting their number moves them behind all others, modulo 2^bits.
+// Floating point: with the bits of negative numbers inverted and the sign of others set, the order is that of integers,
+// but NaN with a sign come first. Subtracting their number moves them behind all others, modulo 2^bits.
 template <class U>
 class sort_key {
  public:

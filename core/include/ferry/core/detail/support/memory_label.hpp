@@ -20,10 +20,10 @@ enum class label_kind : std::uint8_t { tag, name };
 inline constexpr std::size_t most_tags = std::size_t{1} << 19, most_names = std::size_t{1} << 12;
 inline constexpr memory_label other_names = most_names - 1;
 
-// Number of a tag, or of a name. May allocate host memory.
-// Throws invalid_argument for a tag after most_tags - 1 different ones
+// Returns the number of a tag. May allocate host memory. Throws invalid_argument for a tag after most_tags - 1 different
+// ones.
 memory_label intern_tag(std::string_view text);
-// Number of a name. May allocate host memory. Returns other_names when the names are used up.
+// Returns the number of a name. May allocate host memory. Returns other_names when the names are used up.
 memory_label intern_name(std::string_view text);
 // Text of a label; empty for 0.
 std::string label_text(label_kind kind, memory_label label);

@@ -10,9 +10,9 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Host access that this view has already waited for; valid until the next submission to the same bytes. Several
-// threads may use one view. Release and acquire order make the writes before one thread's wait visible to every thread
-// that reads the result.
+// Host access that this view has already waited for; valid until the next submission to the same bytes. Several threads
+// may use one view. Release and acquire order make the writes before one thread's wait visible to every thread that
+// reads the result.
 class host_permission {
  public:
   host_permission() = default;
