@@ -9,7 +9,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Equal keys are in the order of their places.
+// A key and the position of its element. Equal keys are ordered by position.
 template <class U>
 struct placed_key {
   U key;
@@ -17,7 +17,7 @@ struct placed_key {
   bool operator<(const placed_key& o) const { return key != o.key ? key < o.key : place < o.place; }
 };
 
-// Keys of `count` elements, the first of which is element `first` of memory.
+// Returns the keys of `count` elements of memory, from element `first` on.
 template <class U>
 std::vector<placed_key<U>> placed_keys(const sort_key<U>& key, const std::byte* from, std::size_t first,
                                        std::size_t count) {

@@ -48,7 +48,7 @@ byte_ranges ranges_of(std::span<const program_operand> all) {
   return ranges;
 }
 
-// Where the program reads bytes of an output as other elements, or as another type.
+// True if the program reads bytes of the output as other elements, or as another type.
 bool is_hazard(const expression_program& p, const byte_ranges& ranges, const program_operand& to) {
   const byte_range written = to.bytes();
   for (std::size_t k = 0; k != p.operands.size(); ++k)
@@ -56,7 +56,7 @@ bool is_hazard(const expression_program& p, const byte_ranges& ranges, const pro
   return false;
 }
 
-// One submission of a program. ranges: of its operands.
+// Evaluates a program in one submission. ranges: the bytes of its operands.
 void submit_program(stream_ref s, const expression_program& p, const byte_ranges& ranges,
                     std::span<const bound_output> outputs, bool use_masks, source_line at) {
   const bound_program bound(p, outputs, use_masks);
@@ -97,11 +97,11 @@ void submit_program(stream_ref s, const expression_program& p, const byte_ranges
   submit_ordered(s, all, reach::by_kernel, [&](native_stream n) { m.backend().evaluate(n, device, e, bytes.get()); });
 }
 
-// Copies arrays that the program puts together one by one. Returns false if that is not possible.
+// If the program only joins arrays, copies them one by one. Returns false if it does not, or if that is not possible.
 bool assign_parts(stream_ref s, const assignment& a, source_line at) {
   const std::vector<assignment> parts = assignments_of_parts(*a.value, a.to);
   if (parts.empty()) return false;
-  for (const assignment& part : parts)  // before the first one is submitted
+  for (const assignment& part : parts)  // throws before the first one is submitted
     for (const program_operand& o : part.value->operands) (void)alive(o, at);
   for (const assignment& part : parts) assign_programs(&s, {&part, 1}, at);
   return true;

@@ -18,7 +18,8 @@ bool may_overlap(const program_operand& a, const program_operand& b) { return ma
 
 bool may_overlap(const program_operand& a, byte_range in_a, const program_operand& b, byte_range in_b) {
   if (in_a.begin == in_a.end || in_b.begin == in_b.end || !in_a.overlaps(in_b)) return false;
-  // All elements are at multiples of the strides' common divisor from the first: such as even and odd elements.
+  // All elements are at multiples of the strides' common divisor from the first one. So two interleaved views, such as
+  // even and odd elements, are found to be apart.
   std::ptrdiff_t step = 0;
   for (std::size_t d = 0; d != max_rank; ++d) {
     if (d < a.shape.rank) step = std::gcd(step, a.stride_bytes[d]);
@@ -54,7 +55,7 @@ void bound_program::keep_needed(const expression_program& p, std::span<const bou
     const instruction& i = p.code[o.value];
     evaluation_output& out = outputs_.emplace_back();
     out.to.data = const_cast<std::byte*>(o.to->data), out.to.type = o.to->type;
-    // y = where(mask, e, y) leaves the other elements as they are.
+    // y = where(mask, e, y) writes only the elements whose mask is set.
     if (use_masks && i.what == operation::select && p.code[i.c].what == operation::load &&
         are_same_elements(*o.to, p.operands[p.code[i.c].a])) {
       out.mask = keep(p, i.a, to);
@@ -66,7 +67,7 @@ void bound_program::keep_needed(const expression_program& p, std::span<const bou
 }
 
 // Appends an instruction behind those that it uses, and returns its number. So numbers do not depend on the order in
-// which an expression was built.
+// which the program built the expression.
 std::uint8_t bound_program::keep(const expression_program& p, std::uint8_t value, needed_numbers& to) {
   if (to.value[value] != none) return to.value[value];
   instruction i = p.code[value];
@@ -102,7 +103,7 @@ std::uint8_t bound_program::keep(const expression_program& p, std::uint8_t value
   return to.value[value] = static_cast<std::uint8_t>(code_.size() - 1);
 }
 
-// Several instructions may read one operand.
+// Returns the new number of a gathered operand, which several instructions may read.
 std::uint8_t bound_program::keep_gathered(const expression_program& p, std::uint8_t original) {
   const auto known = std::find(used_.begin(), used_.begin() + used_count_, original);
   if (known != used_.begin() + used_count_) return static_cast<std::uint8_t>(known - used_.begin());
@@ -112,7 +113,7 @@ std::uint8_t bound_program::keep_gathered(const expression_program& p, std::uint
   return static_cast<std::uint8_t>(used_count_ - 1);
 }
 
-// Afterwards an index instruction has the axis of the program's shape.
+// Sets the axes of index instructions to those of the program's shape.
 void bound_program::bind_indices(const program_shape& shape) {
   for (std::size_t k = 0; k != code_.size(); ++k) {
     instruction& i = code_[k];

@@ -23,13 +23,13 @@ class bound_program {
   bound_program(const expression_program& p, std::span<const bound_output> outputs, bool use_masks);
   // Valid as long as this object.
   evaluation view() const;
-  // Numbers of the program's operands that are read.
+  // Numbers, in the program, of the operands that are read.
   std::span<const std::uint8_t> operands() const { return {used_.data(), used_count_}; }
-  // True if the output writes some elements only.
+  // True if only some elements of the output are written.
   bool is_masked(std::size_t output) const { return outputs_[output].mask != evaluation_output::no_mask; }
 
  private:
-  // New numbers of the program's values and constants.
+  // New numbers, by the program's numbers, of values and constants.
   struct needed_numbers {
     std::array<std::uint8_t, most_instructions> value, constant;
   };
@@ -53,7 +53,7 @@ class bound_program {
   short_list<function_call, 2> calls_;
 };
 
-// True if two arrays may have bytes in common. False is certain.
+// True if two arrays may have bytes in common. Conservative: false only if they certainly have none.
 bool may_overlap(const program_operand& a, const program_operand& b);
 // The same, for operands whose bytes() are known.
 bool may_overlap(const program_operand& a, byte_range in_a, const program_operand& b, byte_range in_b);

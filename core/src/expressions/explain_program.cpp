@@ -11,14 +11,14 @@ namespace ferry::inline FERRY_ABI::detail {
 
 namespace {
 
-// A new array of the program's shape. Its memory is not accessed.
+// Returns an operand like a new array of the program's shape. Its address must not be accessed.
 program_operand new_array(const program_shape& shape, scalar_type type) {
   program_operand to = dense_operand(shape, type);
   to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are
   return to;
 }
 
-// Calls f(evaluation) for the program's assignment to elements that are not accessed.
+// Calls f(evaluation) for an assignment of the program. The elements of the destination are not accessed.
 template <class F>
 auto with_output(const expression_program& p, const program_operand& to, F f) {
   expression_program converted = p;

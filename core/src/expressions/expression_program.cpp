@@ -11,7 +11,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Limits the expression's size before numbers of values leave 8 bits.
+// Numbers of values have 8 bits, which limits the size of an expression.
 [[noreturn]] void throw_too_long(const expression_program& p) {
   throw invalid_argument("the expression " + text_of(p) + " has more than " + std::to_string(most_instructions) +
                          " operations: evaluate a part of it into an array first (fr::evaluate)");
@@ -65,14 +65,14 @@ program_shape common_shape(std::span<const program_source> of) {
   return all;
 }
 
-// No padding: an instruction as one number.
+// The bytes of an instruction as one number; it has no padding.
 std::uint64_t as_number(const instruction& i) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &i, sizeof i);
   return bits;
 }
 
-// The lowest number that an equal instruction can have: behind the values that it uses.
+// The lowest number that an equal instruction can have: an instruction comes behind the values that it uses.
 std::size_t first_equal(const instruction& i) {
   const bool uses_values = is_listed(i.what) || i.what == operation::cast || i.what == operation::round_to_half ||
                            i.what == operation::round_to_bfloat16 || i.what == operation::bounded_offset;
@@ -92,7 +92,7 @@ program_constant converted_constant(const void* value, scalar_type from, scalar_
   return c;
 }
 
-// The value converted to a type of elements.
+// Appends the conversion of a value to a type of elements, and returns its number.
 std::uint8_t cast_value(expression_program& p, std::uint8_t value, scalar_type to) {
   if (computed_as(to) == to) return p.converted(value, to);
   if (p.code[value].what == operation::load && p.code[value].from == to) return value;
@@ -170,14 +170,14 @@ std::uint8_t expression_program::add_gather(program_operand o, std::uint8_t offs
   return add({operation::gather, computed_as(type), type, offsets, static_cast<std::uint8_t>(at)});
 }
 
-// Number of the first operand that has the same elements as the last one.
+// Returns the number of the first operand that has the same elements as the last one.
 std::size_t expression_program::place_last_operand() {
   std::size_t at = 0;
   while (!operands[at].is_same(operands[operands.size() - 1])) ++at;
   return at;
 }
 
-// Loads the last operand, which is removed if an earlier one has the same elements.
+// Appends the load of the last operand. Removes the operand if an earlier one has the same elements.
 std::uint8_t expression_program::add_last_operand() {
   const std::size_t at = place_last_operand();
   const scalar_type type = operands[at].type;
@@ -247,7 +247,7 @@ expression_program::expression_program(operation what, scalar_type operands_type
                                        std::initializer_list<program_source> of) {
   const std::span<const program_source> all(of.begin(), of.size());
   const program_shape common = common_shape(all);
-  // The largest temporary is taken whole: its instructions keep their numbers.
+  // The largest temporary is moved as a whole, so that its instructions need no new numbers.
   std::size_t first = 0, most = 0;
   for (std::size_t k = 0; k != all.size(); ++k)
     if (all[k].what == program_source::from::temporary && all[k].program->code.size() > most)
@@ -321,7 +321,7 @@ expression_program index_program(int axis) {
 }
 
 expression_program range_program(std::size_t n) {
-  // One element broadcasts, so that its index is not that of the destination.
+  // An axis of one element broadcasts: then its index is 0, not that of the destination.
   const std::int64_t zero = 0;
   expression_program p = n == 1 ? constant_program(&zero, scalar_type::int64) : index_program(-1);
   p.shape.rank = 1;

@@ -7,10 +7,10 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Shorter pieces are written by several kernels that touch the same memory: one kernel that selects is faster.
+// If the contiguous pieces are shorter, one kernel that selects elements is faster than a copy of each array.
 constexpr std::size_t least_piece_bytes = 256;
 
-// The part of a destination from an index along an axis on.
+// Returns the part of a destination that begins at index `first` of an axis.
 program_operand slice_of(const program_operand& to, std::size_t axis, std::size_t first, std::size_t extent) {
   program_operand part = to;
   part.data += static_cast<std::ptrdiff_t>(first) * to.stride_bytes[axis];

@@ -1,4 +1,4 @@
-// Arrays that a program puts together along an axis: an assignment copies them one by one, at the speed of a copy.
+// Arrays that a program joins along an axis. An assignment copies them one by one, at the speed of a copy.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ struct joined_arrays {
         root(value),
         length(instructions),
         shape(all) {}
-  // True if this is still the program that the parts were noted for: operations that take it as an operand append
-  // instructions, and others change its shape.
+  // True if p only joins these arrays. False if operations were applied to it: they append instructions, or change its
+  // shape.
   bool describe(const expression_program& p) const {
     return p.root == root && p.code.size() == length && p.shape == shape;
   }
@@ -26,11 +26,11 @@ struct joined_arrays {
   std::uint8_t root;
   std::size_t length;
   program_shape shape;
-  std::vector<expression_program> programs;  // one behind the other along the axis
+  std::vector<expression_program> programs;  // in order along the axis
 };
 
-// The assignments of the arrays that the program puts together. Empty if it puts nothing together, if the destination
-// has another shape or shares memory with an array, or if the arrays are written in pieces that are too short.
+// Returns the assignments of the joined arrays to parts of the destination. Empty if the program joins none, if the
+// destination has another shape or shares memory with an array, or if the contiguous pieces are too short.
 std::vector<assignment> assignments_of_parts(const expression_program& p, const program_operand& to);
 
 }  // namespace ferry::inline FERRY_ABI::detail

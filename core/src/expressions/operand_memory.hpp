@@ -6,11 +6,11 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// How errors describe an operand.
+// Returns what errors say of an operand.
 array_look look_at(const program_operand& o);
-// The allocation of an operand. Throws use_after_free.
+// Returns the allocation of an operand. Throws use_after_free.
 allocation& alive(const program_operand& o, source_line at);
-// Elements in the order of their indices, without gaps.
+// True if the elements lie in the order of their indices, without gaps.
 bool is_dense(const program_operand& o);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// The index along an axis, counted from the first element of the whole.
+// Appends the index along an axis, counted from the first element of the whole.
 std::uint8_t index_in_whole(expression_program& to, const instruction& i, const program_part& part) {
   const bool from_last = i.a >= expression_program::last_axes;
   const std::size_t axis = from_last ? std::size_t{i.a} - expression_program::last_axes : part.whole.rank - 1 - i.a;
@@ -16,7 +16,8 @@ std::uint8_t index_in_whole(expression_program& to, const instruction& i, const 
   return to.add({operation::add, scalar_type::int64, scalar_type::int64, value, to.append(offset)});
 }
 
-// The elements of a gathered operand for the indices of a part: all along the axes where the offsets of `gather` go.
+// Returns the elements of a gathered operand for the indices of a part. Along axes that `gather` indexes, these are
+// all.
 program_operand sliced_where_mapped(const program_operand& o, const program_part& part) {
   program_operand s = o;
   for (std::size_t d = 0; d != o.shape.rank; ++d) {

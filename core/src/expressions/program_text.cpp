@@ -143,7 +143,7 @@ class writer {
     const std::size_t number = number_of(o);
     text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number);
   }
-  // Arrays are numbered in the order of the text.
+  // Returns the number of an array for the text: unnamed arrays are numbered in the order in which they appear.
   std::size_t number_of(const program_operand& o) {
     const auto known = std::find(numbered_.begin(), numbered_.end(), &o);
     if (known == numbered_.end()) return numbered_.push_back(&o), numbered_.size();

@@ -8,7 +8,7 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-constexpr std::size_t most_counting_blocks = 1056, most_shared_counters = 2048;  // of all copies of few bins
+constexpr std::size_t most_counting_blocks = 1056, most_shared_counters = 2048;  // counters: of all copies of the bins
 
 }  // namespace
 

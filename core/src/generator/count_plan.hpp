@@ -1,4 +1,4 @@
-// How a generated kernel counts values: its blocks, and where they count.
+// How a generated kernel counts the values of a histogram: its blocks, and the memory of its counters.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// The kernel runs twice: blocks add parts of the values to counters in the scratch memory, then the counters are
-// converted to the results. Few bins are counted in shared memory first, of which each group of warps has a copy.
-// Numbers are exact in any order. Weights are added in no fixed order.
+// The kernel runs twice. In the first run, each block counts a part of the values, and adds its counts to counters in
+// the scratch memory. If there are few bins, it counts in shared memory, where each group of warps has a copy of the
+// bins. The second run converts the counters to the results. Counts are exact. Weights are added in no fixed order.
 struct count_plan {
   static constexpr unsigned chains = 8;           // values that a thread loads at once
   static constexpr std::size_t most_bins = 4096;  // in shared memory
   static constexpr std::size_t counter_bytes = 8;
 
-  // Requires reduction_kind::count.
+  // Requires the kind reduction_kind::count.
   explicit count_plan(const reduction_evaluation& r);
 
   bool is_wide = false;      // indices need 64 bits
@@ -30,11 +30,11 @@ struct count_plan {
     return launch == 0 ? parts : (bins + reduction_threads - 1) / reduction_threads;
   }
   reduction_numbers numbers(std::size_t launch) const { return {1, reduced, parts, launch, bins}; }
-  // What the source depends on, besides the program.
+  // Returns what the source depends on besides the program, as bytes.
   std::string shape() const;
 };
 
-// The kernel of the plan; depends on its shape() and append_reduction_shape() alone.
+// Returns the source of the kernel. It depends on the plan's shape() and append_reduction_shape() alone.
 std::string count_text(const reduction_evaluation& r, const count_plan& p);
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

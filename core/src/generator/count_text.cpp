@@ -1,4 +1,4 @@
-// The kernel of a count of values: a histogram.
+// Source of the kernel of a histogram.
 #include <string>
 #include <utility>
 
@@ -55,7 +55,8 @@ class count_writer {
     s_.close();
   }
 
-  // Values of the part. Those outside of the bins are ignored: negative ones are beyond all bins.
+  // Writes the loop over the values of the block's part. Values outside of the bins are not counted. Bins are compared
+  // as unsigned numbers, so that negative ones are outside.
   void write_loop(const std::string& counters) {
     constexpr unsigned at_once = count_plan::chains * reduction_threads;
     source_.write_indices();

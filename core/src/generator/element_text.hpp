@@ -14,7 +14,7 @@ std::string joined(const Parts&... parts) {
   return std::move(source_builder().add(parts...).text());
 }
 
-// Type of the parameter of an operand: its element, or of a gathered one the address for the index.
+// Returns the type of the parameter for an operand: its element, or for a gathered operand the address at the index.
 std::string operand_type(const evaluation_operand& o);
 inline bool has_mask(const evaluation_output& o) { return o.mask != evaluation_output::no_mask; }
 // True if an instruction needs the index along an axis.
@@ -24,8 +24,8 @@ bool uses_index(const evaluation& e, std::size_t axis);
 // operands, x the indices that are used, y the outputs as they are in memory, and w their masks.
 void write_element(source_builder& s, const evaluation& e);
 
-// The call of element(): at(i) is the value of operand i, index(d) an index, to(i) a variable for output i, mask(i) one
-// for its mask.
+// Returns a call of element(). at(i) is the text for the value of operand i, index(d) for the index along axis d, to(i)
+// for a variable of output i, and mask(i) for one of its mask.
 template <class At, class Index, class To, class Mask>
 std::string element_call(const evaluation& e, At at, Index index, To to, Mask mask) {
   std::string call = "element(g";
@@ -39,7 +39,7 @@ std::string element_call(const evaluation& e, At at, Index index, To to, Mask ma
   return call + ");";
 }
 
-// The expression of a value over operands v0, v1, ..., in the names of the list of operations.
+// Returns a value as an expression of the operands v0, v1, ..., in the names of the list of operations.
 std::string expression_text(const evaluation& e, std::size_t value, int depth);
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

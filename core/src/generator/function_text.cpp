@@ -18,14 +18,14 @@ void add_function(std::vector<const function_definition*>& all, const function_d
   all.push_back(&f);
 }
 
-// Functions of different sources may have one name.
+// Returns the namespace of one function: functions of different sources may have the same name.
 std::string namespace_of(const std::vector<const function_definition*>& all, const function_definition& f) {
   const auto at =
       std::find_if(all.begin(), all.end(), [&](const function_definition* o) { return number_of(*o) == number_of(f); });
   return joined("function", at - all.begin());
 }
 
-// The type as bodies of functions spell it.
+// Returns the name of the type in bodies of functions.
 std::string spelled(scalar_type t) {
   if (t == scalar_type::half) return "ferry::half";
   if (t == scalar_type::bfloat16) return "ferry::bfloat16";

@@ -10,9 +10,9 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-constexpr std::size_t vector_bytes = 16;            // of the widest load of a thread
+constexpr std::size_t vector_bytes = 16;            // bytes of the widest load of a thread
 constexpr std::size_t smallest_tiled_extent = 16;   // below it, most of a tile would be empty
-constexpr std::size_t bytes_in_flight = 32;         // that a thread loads before it computes
+constexpr std::size_t bytes_in_flight = 32;         // bytes that a thread loads before it computes
 constexpr std::size_t scalar_bytes_in_flight = 64;  // the same for single elements
 constexpr std::size_t most_repeated_code = 64;      // instructions times unroll: bounds the time to compile
 
@@ -54,7 +54,8 @@ void kernel_plan::classify(const evaluation& e) {
   });
 }
 
-// Operands that are contiguous along another axis share one axis of tiles; those of further axes stay strided.
+// Chooses one axis of tiles for the operands that are contiguous along another axis than 0. Operands that are
+// contiguous along further axes stay strided.
 void kernel_plan::choose_tiles(const evaluation& e) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < e.operands.size(); ++i) {
@@ -73,7 +74,7 @@ void kernel_plan::choose_tiles(const evaluation& e) {
   constexpr std::size_t most_bytes = 48 << 10;
   if (bytes == 0) return;
   tile = bytes * large_tile * (large_tile + 1u) <= most_bytes / 2 ? large_tile : small_tile;
-  std::size_t left = most_bytes;  // of shared memory; operands beyond it stay strided
+  std::size_t left = most_bytes;  // shared memory that is left; operands that need more stay strided
   for (std::size_t i = 0; i < e.operands.size(); ++i) {
     if (classes_[i] != access_class::transposed) continue;
     const std::size_t needed = size_of(e.operands[i].type) * tile * (tile + 1u) + vector_bytes;

@@ -1,4 +1,4 @@
-// How a generated kernel traverses memory: all that its source depends on besides the program.
+// How a generated kernel traverses memory: what its source depends on besides the program.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// How an operand or an output lies along axis 0.
+// The position of an operand's or output's elements along axis 0.
 enum class access_class : std::uint8_t {
   broadcast,   // stride 0
   contiguous,  // stride of one element
   strided,     // any other stride
   transposed,  // strided, and contiguous along the plan's tile_axis: loaded through a tile in shared memory
-  gathered     // read at offsets from its address for the index
+  gathered     // read at offsets that the program computes
 };
 
-// Every thread computes `unroll` vectors of `lanes` elements along axis 0, or elements of a tile. Only the plan, not
-// the evaluation, determines the source: see shape().
+// Each thread computes `unroll` vectors of `lanes` elements along axis 0, or elements of a tile. Evaluations with equal
+// shape() have the same source.
 struct kernel_plan {
   static constexpr unsigned threads = 256;
   static constexpr std::size_t most_accesses = 2 * (most_instructions + 6);
 
   explicit kernel_plan(const evaluation& e);
 
-  // Bytes that determine the source: the program without the values of constants, types, classes and the numbers below.
-  // Valid while the plan is at its place.
+  // Bytes that determine the source: types, access classes, the numbers below, and the program without the values of
+  // its constants. Valid until the plan is moved or destroyed.
   std::string_view shape() const { return {shape_.data(), shape_bytes_}; }
   access_class of_operand(std::size_t i) const { return classes_[i]; }
   access_class of_output(std::size_t i) const { return classes_[operands_ + i]; }
@@ -39,16 +39,16 @@ struct kernel_plan {
   std::uint8_t tile = 0;       // elements of a tile's side; 0: no tiles
   std::uint8_t tile_axis = 0;  // the other axis of tiles
   bool is_wide = false;        // indices or strides need 64 bits
-  // Not in the shape: extents in elements; and what a position, of a vector or of a tile, counts: its digits, fastest
-  // first. Without tiles the vectors of a row, then the other axes. With tiles those along axis 0, along tile_axis,
-  // then the other axes.
+  // Not in the shape: the extents, in elements, and the digits of a position, fastest first. Each digit is a number of
+  // values. Without tiles, a position counts vectors: the first digit is the vectors of a row, the others are the other
+  // axes. With tiles, it counts tiles: along axis 0, along tile_axis, then along the other axes.
   std::array<std::size_t, max_rank> extent{}, digits{};
   std::size_t positions = 1;  // the product of all digits
-  // Blocks of the kernel's grid.
+  // Returns the number of blocks of the grid.
   std::size_t blocks() const {
     return has_tiles() ? positions : (positions + threads * unroll - 1) / (threads * unroll);
   }
-  // True if the source uses the stride of such an access along axis d.
+  // True if the source uses the stride along axis d of an access of this class.
   static bool needs_stride(access_class c, std::size_t d) {
     return d != 0 || (c != access_class::broadcast && c != access_class::contiguous);
   }
@@ -67,7 +67,7 @@ struct kernel_plan {
   std::array<char, 10 + most_instructions*(sizeof(instruction) + sizeof(function_call)) + 4 * most_accesses> shape_;
 };
 
-// The operands, then the outputs.
+// Calls f(number, operand) for the operands, then f(number, destination) for the outputs.
 template <class F>
 void for_each_access(const evaluation& e, F f) {
   std::size_t i = 0;

@@ -65,7 +65,7 @@ class kernel_writer {
       if (kernel_plan::needs_stride(c, d)) s_.line("long long ", stride, i, "_", d, ";");
   }
 
-  // Splits the position `at` into its digits: name(k) is the variable of digit k, times(k) its factor.
+  // Writes the division of the position `at` into its digits. name(k) is the variable of digit k, times(k) its factor.
   template <class Name>
   void write_digits(Name name) {
     for (std::size_t k = 0; k < p_.rank; ++k) {
@@ -82,7 +82,7 @@ class kernel_writer {
       s_.close();
     }
   }
-  // Number of values of a digit, from the extents.
+  // Returns the number of values of a digit, computed from the extents.
   std::string digit_count(std::size_t k) const {
     const auto tiles = [&](std::size_t axis) {
       return joined("((g.n", axis, " + ", p_.tile - 1, ") / ", p_.tile, ")");
@@ -94,7 +94,7 @@ class kernel_writer {
     }
     return k != 0 ? joined("g.n", k) : p_.lanes == 1 ? "g.n0" : joined("(g.n0 / ", p_.lanes, ")");
   }
-  // The axis of digit k >= 2 with tiles.
+  // With tiles: returns the axis of digit k >= 2.
   std::size_t other_axis(std::size_t k) const {
     std::size_t n = 1;
     for (std::size_t d = 1; d < p_.rank; ++d)
@@ -102,7 +102,8 @@ class kernel_writer {
     return 0;
   }
 
-  // Address of an access: index(d) for each axis whose stride it has, and along axis 0, if contiguous, `inner`.
+  // Returns the address of an access. index(d) is the index along axis d, `inner` the one along axis 0 of a contiguous
+  // access.
   template <class Index>
   std::string address(bool is_output, std::size_t i, Index index, const std::string& inner) const {
     const access_class c = is_output ? p_.of_output(i) : class_of(i);
@@ -197,8 +198,8 @@ class kernel_writer {
             "))[l] = y", i, ".v[l];");
   }
 
-  // A block computes one tile. Transposed operands are read along tile_axis, and used along axis 0. The column of
-  // padding avoids conflicts of banks.
+  // Writes a kernel whose blocks compute one tile each. Transposed operands are loaded along tile_axis, and read from
+  // shared memory along axis 0. The column of padding avoids conflicts of banks.
   void write_tiles() {
     const unsigned tile = p_.tile, step = kernel_plan::threads / tile, k = p_.tile_axis;
     for (std::size_t i = 0; i < operands(); ++i)
@@ -236,7 +237,7 @@ class kernel_writer {
               address(true, i, index, inner(e_.outputs[i].to.type)), ") = y", i, ";");
     s_.close();
   }
-  // All loads of a thread come before its first store to the tile.
+  // Writes the loads of operand i to its tile. All loads of a thread come before its first store to shared memory.
   void write_tile_load(std::size_t i, unsigned tile, unsigned step) {
     const unsigned k = p_.tile_axis;
     s_.open("");

@@ -34,7 +34,7 @@ std::string with_names(std::string_view code, const instruction& i) {
 }
 
 std::string listed_text(const instruction& i) {
-  const bool is_unsafe = is_signed(i.from);  // C++ does not define their overflow
+  const bool is_unsafe = is_signed(i.from);  // C++ does not define overflow of signed numbers
   if (is_unsafe && i.what == operation::add) return with_names("wrapped_add(a, b)", i);
   if (is_unsafe && i.what == operation::subtract) return with_names("wrapped_subtract(a, b)", i);
   if (is_unsafe && i.what == operation::multiply) return with_names("wrapped_multiply(a, b)", i);

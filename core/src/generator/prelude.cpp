@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* vectors_text =
     "template <class T, int N>\nstruct alignas(sizeof(T) * N) lanes {\n  T v[N];\n};\n";
-// Instructions of several types may share a constant, as bytes.
+// Constants are bytes, because instructions of several types may share one.
 constexpr const char* constants_text =
     "struct alignas(16) constant {\n  unsigned char bytes[16];\n};\n"
     "template <class T>\n__device__ inline T value_of(const constant& c) {\n  return *(const T*)c.bytes;\n}\n";
@@ -35,7 +35,7 @@ constexpr const char* checked_offsets_text =
 #include "generator/prelude.inc"
 #undef FERRY_PRELUDE
 
-// The compiler has joined the lines of the text.
+// Returns the text in lines: as a macro argument, it is a single line.
 std::string with_lines(std::string_view text) {
   std::string lines;
   std::size_t depth = 0;

@@ -7,10 +7,10 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// The functions that the operations and types of a program need. No headers: including CUDA's would take NVRTC longer
-// than the kernel.
+// Returns the functions that the operations and types of a program need. They include no headers: NVRTC would take
+// longer for CUDA's headers than for the kernel.
 std::string prelude_for(const evaluation& e);
-// The type of constants and their values; a part of prelude_for() where programs have constants.
+// Returns the type and the functions of constants. A part of prelude_for() for programs with constants.
 std::string_view constant_functions();
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

@@ -7,13 +7,13 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
 constexpr std::size_t most_code = 24, most_arrays = 8;
-constexpr std::uintptr_t alignment_mask = 255;  // a plan depends on no higher bits of addresses
+constexpr std::uintptr_t alignment_mask = 255;  // a plan does not depend on higher bits of addresses
 
 std::uint8_t alignment_of(const evaluation_operand& o) {
   return static_cast<std::uint8_t>(reinterpret_cast<std::uintptr_t>(o.data) & alignment_mask);
 }
 
-// Instructions whose own bytes say all that they do.
+// True if the bytes of an instruction determine its code.
 bool is_complete(const instruction& i) {
   return is_listed(i.what) || i.what == operation::load || i.what == operation::constant ||
          i.what == operation::index || i.what == operation::cast || i.what == operation::round_to_half ||

@@ -1,4 +1,4 @@
-// The kernels that a thread launched last.
+// The kernels that a thread has launched recently.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// By all that determines the plan of an evaluation: so a launch in a loop neither plans nor hashes. Constants and
-// addresses may differ, except for the alignment of these. For small programs.
+// Finds kernels by what determines the plan of an evaluation. So a launch in a loop neither plans nor computes a hash
+// of the shape. Values of constants, and addresses of equal alignment, may differ. Has only small programs.
 class recent_kernels {
  public:
   struct kernel {
     kernel_plan plan;
     void* function;
   };
-  // Those of the calling thread.
+  // Returns the kernels of the calling thread.
   static recent_kernels& of_thread();
-  // Null if there is none. owner: number of what owns the functions, never used for another one.
+  // Returns null if there is none. owner: the number of the object that owns the kernels' functions; numbers are never
+  // reused.
   const kernel* find(std::uint64_t owner, int device, const evaluation& e) const noexcept;
   void put(std::uint64_t owner, int device, const evaluation& e, const kernel_plan& plan, void* function);
 

@@ -6,7 +6,7 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-// What cells call. NaN if one value is NaN; -0 is less than +0.
+// Functions that cells call. Minimum and maximum are NaN if one value is NaN; -0 is less than +0.
 constexpr std::string_view cell_text = R"(__device__ inline bool is_negative(float a) { return __float_as_int(a) < 0; }
 __device__ inline bool is_negative(double a) { return __double_as_longlong(a) < 0; }
 __device__ inline bool is_negative(long long) { return false; }

@@ -1,4 +1,4 @@
-// What generated kernels combine: a cell has the partial result of one output.
+// Cells of generated kernels: a cell is the partial result of one output.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// The type and the functions of the cells of one output: cellK, none_of_cellK(), add_to_cellK(cell, value, position,
-// values that the cell has) and join_cellK(cell, other cell).
+// Writes the type and the functions of the cells of output K: cellK, none_of_cellK(), add_to_cellK(cell, value,
+// position, number of values before) and join_cellK(cell, other cell).
 class cell_writer {
  public:
   // A cell combines values of `type`. k: number of the output.
@@ -21,7 +21,7 @@ class cell_writer {
 
   const std::string& name() const { return name_; }
   void write(source_builder& s) const;
-  // The combined value as a register of combined_as(). `c`: a cell.
+  // Returns the final value of cell `c`, of the type combined_as().
   std::string finished(const std::string& c, std::size_t k) const;
 
  private:
@@ -37,7 +37,7 @@ class cell_writer {
   std::string name_;
 };
 
-// The functions that those of cells call.
+// Returns the functions that those of cells call.
 std::string_view cell_functions();
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

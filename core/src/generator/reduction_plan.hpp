@@ -8,10 +8,10 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// A block of threads has `kept` x `along` threads: `along` threads share the values of one kept index. Threads of
-// neighboring numbers read neighboring values, in runs `lanes` successive ones each, by one instruction if the memory
-// allows that. Where the values of a kept index are cut into several parts, the kernel runs twice: the second time it
-// combines the results of the parts. The order of all operations depends on the plan alone.
+// A block has `kept` x `along` threads: `along` threads share the values of one kept index. Neighboring threads read
+// neighboring values. In a run, each reads `lanes` successive values, by one instruction if alignment allows that. If
+// the values of a kept index are divided into several parts, the kernel runs twice: the second run combines the results
+// of the parts. The order of all operations depends on the plan alone.
 struct reduction_plan {
   static constexpr unsigned chains = 8;          // independent partial results of a thread
   static constexpr unsigned chain_length = 16;   // values of each that are combined one after the other
@@ -35,11 +35,11 @@ struct reduction_plan {
   std::size_t blocks(std::size_t launch) const { return launch == 0 ? last_blocks() * parts : last_blocks(); }
   reduction_numbers numbers(std::size_t launch) const { return {outputs, reduced, parts, launch, 0}; }
   value_positions positions() const { return {loads, along * lanes, lanes, are_vectors}; }
-  // What the source depends on, besides the program.
+  // Returns what the source depends on besides the program, as bytes.
   std::string shape() const;
 };
 
-// The kernel of the plan; depends on its shape() and append_reduction_shape() alone.
+// Returns the source of the kernel. It depends on the plan's shape() and append_reduction_shape() alone.
 std::string reduction_text(const reduction_evaluation& r, const reduction_plan& p);
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

@@ -11,19 +11,19 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 // Greatest number of threads of a block; the kernels are launched with as many.
 inline constexpr unsigned reduction_threads = 256;
 
-// The type of the running values of a scan: sums of float are carried in double.
+// Returns the type of the running values of a scan: sums of float are computed in double.
 constexpr scalar_type carried_as(reduction_operation what, scalar_type t) {
   if (what != reduction_operation::sum) return t;
   return t == scalar_type::float32 ? scalar_type::float64 : t == scalar_type::complex64 ? scalar_type::complex128 : t;
 }
-// The type in which a count is added up.
+// Returns the type of the counters of a histogram.
 constexpr scalar_type counted_as(const reduction_output& o) {
   return o.weight == evaluation_output::no_mask ? scalar_type::uint64 : scalar_type::float64;
 }
 
 bool needs_wide_indices(const reduction_evaluation& r);
 
-// Bytes that determine these parts.
+// Appends the bytes that determine these parts.
 void append_reduction_shape(std::string& to, const reduction_evaluation& r);
 
 // The structure of the arguments, as write_arguments() declares it. `numbers`: its last members.
@@ -36,35 +36,35 @@ struct reduction_numbers {
 };
 std::string reduction_arguments(const reduction_evaluation& r, const reduction_numbers& n);
 
-// Which values a thread loads at once: n of them, in groups of `lanes` successive ones. Groups begin at
-// `here + k * step`.
+// The values that a thread loads at once: n of them, in groups of `lanes` successive values. Group k begins at `here +
+// k * step`.
 struct value_positions {
   unsigned n, step, lanes = 1;
   bool are_vectors = false;  // a group is one load of every operand that does not repeat its elements; see can_load
 };
 // True if groups of `lanes` successive values along axis 0, which is reduced, can be loaded by one instruction.
 bool can_load(const reduction_evaluation& r, unsigned lanes);
-// Bytes of the largest operand's elements; 1 without operands.
+// Returns the size of the largest elements of operands, in bytes; 1 without operands.
 std::size_t widest_operand(const reduction_evaluation& r);
 
-// Writes a kernel. In its body, `index` is the type of indices, g the arguments.
+// Writes a kernel. In its body, `index` is the type of indices, and g has the arguments.
 class reduction_source {
  public:
   reduction_source(const reduction_evaluation& r, bool is_wide) : r_(r), e_(r.input), is_wide_(is_wide) {}
 
-  // The functions and types of the program, then the opening of the kernel.
+  // Writes the functions and types that the program needs.
   void write_head(std::string_view more_functions);
-  // blocks: that a multiprocessor should have room for, or 0.
+  // Writes the declaration of the kernel. blocks: number of blocks that a multiprocessor should have room for; 0: any.
   void open_kernel(unsigned blocks = 0);
   // Declares the indices x0, x1, ... as 0.
   void write_indices();
-  // Splits `at` into the indices of the reduced or the kept axes.
+  // Writes the division of `at` into the indices of the reduced or the kept axes.
   void split(bool of_reduced, const std::string& at);
-  // Declares b0, b1, ..., where the operands of the kept index begin.
+  // Declares b0, b1, ..., the addresses of the operands for the kept index.
   void write_bases();
-  // Loads values v0[], v1[], ... along the reduced axes, where positions are below `last`.
+  // Loads values v0[], v1[], ... along the reduced axes, at positions below `last`.
   void write_loads(const value_positions& p);
-  // Opens the loop over what was loaded, with number u, values y0, y1, ... and position i.
+  // Opens the loop over the loaded values: u is the number of the value, y0, y1, ... are results, i is the position.
   void open_values(const value_positions& p);
   // Stores register r0 of type `from` at the kept index, and at the reduced one if `at` is not empty.
   void write_store(std::size_t k, scalar_type from, const std::string& at = "");
@@ -79,7 +79,7 @@ class reduction_source {
   std::vector<std::size_t> values() const;
   void write_arguments();
   void write_element();
-  // Of value u, after `here`.
+  // Returns the position of value u, relative to `here`.
   static std::string position(const value_positions& p);
 
   const reduction_evaluation& r_;

@@ -1,4 +1,4 @@
-// The kernel of a reduction.
+// Source of the kernel of a reduction.
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +28,7 @@ class reduction_writer {
 
  private:
   std::size_t results() const { return cells_.size(); }
-  // The results of the parts, as cells.
+  // Returns the address of the cells of the parts, the results of the first run.
   std::string parts_of(std::size_t k) const {
     return joined("((", cells_[k].name(), "*)(g.scratch + ", k, " * g.outputs * g.parts * ", reduction_plan::cell_bytes,
                   "))");
@@ -63,7 +63,8 @@ class reduction_writer {
     for (std::size_t k = 0; k != results(); ++k) write_result(k);
   }
 
-  // Values of the part: chains of independent partial results, joined after chain_length values of each.
+  // Writes the loop over the values of a part. A thread has several independent partial results, and joins them after
+  // chain_length values of each.
   void write_loop() {
     constexpr unsigned chains = reduction_plan::chains, length = reduction_plan::chain_length;
     source_.write_bases();
@@ -100,7 +101,8 @@ class reduction_writer {
     s_.close();
   }
 
-  // Joins the results of the threads of a kept index, by halves. Shared memory has no constructors.
+  // Joins the cells of the threads of a kept index in a tree. Shared memory consists of bytes, because variables there
+  // cannot have constructors.
   void write_tree(const std::string& name) {
     if (p_.along == 1) return;
     s_.open("");

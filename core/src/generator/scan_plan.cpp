@@ -8,10 +8,10 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-constexpr std::size_t thread_bytes = 128;  // of the values of a thread
+constexpr std::size_t thread_bytes = 128;  // bytes of the values of a thread
 constexpr unsigned warp = 32;
 
-// The least power of two that is at least n, but at most `most`.
+// Returns the least power of two that is at least n, but at most `most`.
 unsigned power_for(std::size_t n, unsigned most) {
   return static_cast<unsigned>(std::bit_ceil(std::clamp<std::size_t>(n, 1, most)));
 }
@@ -29,7 +29,7 @@ scan_plan::scan_plan(const reduction_evaluation& r) {
   if (is_run) lanes = power_for(reduced, warp);
   items = power_for(parts_of(reduced, lanes), most_items);
   groups = power_for(parts_of(reduced, std::size_t{lanes} * items), reduction_threads / lanes);
-  // Columns: a warp's lines are neighbors, if there are as many.
+  // In columns, the lines of a warp are neighbors, if there are enough lines.
   if (!is_run) groups = std::min(groups, reduction_threads / power_for(outputs, warp));
   kept = reduction_threads / (groups * lanes);
   tiles = parts_of(reduced, tile());

@@ -7,22 +7,24 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// A block scans one tile: `kept` lines of `groups` x `lanes` x `items` values. In a run, neighboring lanes of a warp
-// read neighboring values; then each lane gets `items` successive ones through shared memory. In columns there is one
-// lane, and neighboring threads have neighboring lines.
+// A block scans one tile: `kept` lines of `groups` x `lanes` x `items` values. If the values of a line are neighbors in
+// memory (a run), neighboring lanes of a warp read neighboring values. Then an exchange through shared memory gives
+// each lane `items` successive values. In columns there is one lane, and neighboring threads have neighboring lines.
 //
-// Where a line has several tiles, all of them run at once. A tile publishes its sum. Its line's sum before it is the
-// sum of the tiles before it in its group of 32, of the groups before that in their group of 32, and of the line before
-// those, which the last tile of 1024 publishes. A tile waits for earlier blocks only. Blocks start in the order of
-// their numbers, and a sum and its flag are one access of 16 bytes, as CUB's scan relies on, too. All sums are added in
-// an order that the plan alone determines, unlike those of decoupled look-back (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back").
+// If a line has several tiles, they run concurrently. Each tile publishes its sum. 32 tiles are a group, and 32 groups
+// are 1024 tiles. The last tile of a group publishes the sum of the group, and the last of 1024 tiles the sum of the
+// line so far. The sum before a tile consists of three parts: the tiles before it in its group, the groups before that
+// one in its 1024 tiles, and the line before those.
+//
+// A tile waits for earlier blocks only. This relies on two facts, as CUB's scan does: blocks start in the order of
+// their numbers, and a sum and its flag are one access of 16 bytes. The plan alone determines the order of additions,
+// unlike in decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back").
 struct scan_plan {
   static constexpr std::size_t group_tiles = 32;
 
-  // Requires reduction_kind::scan.
+  // Requires the kind reduction_kind::scan.
   explicit scan_plan(const reduction_evaluation& r);
-  // Bytes of a sum with flags: for each 8 bytes, a flag of as many.
+  // Returns the size of a published sum in bytes: each 8 bytes have a flag of 8 bytes.
   static constexpr std::size_t packet_bytes(scalar_type t) { return (size_of(t) + 7) / 8 * 16; }
 
   bool is_run = true;                                   // values of one line are neighbors in memory
@@ -35,17 +37,17 @@ struct scan_plan {
 
   std::size_t tile() const { return std::size_t{groups} * lanes * items; }
   std::size_t strips() const { return (outputs + kept - 1) / kept; }
-  // Sums that are kept of a line: of tiles, of groups, and of all before each 1024 tiles.
+  // Returns the number of published sums of a line: of tiles, of groups, and of the line before each 1024 tiles.
   std::size_t sums() const;
 
   std::size_t launches() const { return 1; }
   std::size_t blocks(std::size_t) const { return strips() * tiles; }
   reduction_numbers numbers(std::size_t) const { return {outputs, reduced, tiles, 0, 0}; }
-  // What the source depends on, besides the program.
+  // Returns what the source depends on besides the program, as bytes.
   std::string shape() const;
 };
 
-// The kernel of the plan; depends on its shape() and append_reduction_shape() alone.
+// Returns the source of the kernel. It depends on the plan's shape() and append_reduction_shape() alone.
 std::string scan_text(const reduction_evaluation& r, const scan_plan& p);
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

@@ -1,4 +1,4 @@
-// The kernel of a scan.
+// Source of the kernel of a scan.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,8 +13,8 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-// Exchange between the lanes of a warp by words, since cells have any type. Between blocks each 8 bytes of a cell
-// travel with a flag: memory that is cleared before has none.
+// Lanes of a warp exchange cells in words, because cells may have any type. Blocks exchange cells through memory, where
+// each 8 bytes have a flag. That memory is cleared before the kernel starts, so that no flag is set.
 constexpr std::string_view exchange_functions = R"(template <class T, class Word>
 union words {
   T v;
@@ -90,7 +90,7 @@ class scan_writer {
     source_.write_head(cell_functions());
     s_.add(exchange_functions);
     for (const cell_writer& c : cells_) c.write(s_);
-    source_.open_kernel(p_.is_run ? 3 : 2);  // enough loads are under way
+    source_.open_kernel(p_.is_run ? 3 : 2);  // blocks, for enough concurrent loads
     write_tile();
     for (std::size_t k = 0; k != results(); ++k) write_sums(k);
     if (p_.tiles > 1) write_sums_before();
@@ -103,7 +103,7 @@ class scan_writer {
   std::size_t results() const { return r_.results.size(); }
   scalar_type carried(std::size_t k) const { return carried_as(r_.results[k].what, source_.value_type(k)); }
   const std::string& cell(std::size_t k) const { return cells_[k].name(); }
-  // A value as the cell's type, and back.
+  // Returns the conversion of a value to the type of the cell.
   std::string widened(std::size_t k, const std::string& v) const {
     return converted(v, source_.value_type(k), carried(k));
   }
@@ -114,7 +114,7 @@ class scan_writer {
                           : joined("(", register_type(to), ")", v);
   }
 
-  // Values y0[], y1[], ... of the thread, in the order of memory: `lanes` apart.
+  // Loads values y0[], y1[], ... of the thread in the order of memory: they are `lanes` apart.
   void write_tile() {
     const unsigned lanes = p_.lanes, groups = p_.groups, kept = p_.kept;
     if (p_.is_run)
@@ -152,8 +152,8 @@ class scan_writer {
   }
   bool is_exchanged() const { return p_.lanes > 1 && p_.items > 1; }
 
-  // Exchanges values between the lanes: from the order of memory to successive ones of each lane, or back. One element
-  // in items + 1 of the shared memory is unused, so that lanes use different banks.
+  // Exchanges values between the lanes, through shared memory: from the order of memory to successive values of each
+  // lane, or back. One element of items + 1 is unused, so that lanes use different banks.
   void write_exchange(std::size_t k, bool to_lanes) {
     if (!is_exchanged()) return;
     const std::string strided = joined("(u * ", p_.lanes, "u + lane) + (u * ", p_.lanes, "u + lane) / ", p_.items, "u");
@@ -172,7 +172,7 @@ class scan_writer {
     s_.close();
   }
 
-  // Declares before_cellK, the sum of the values before the thread in its tile, and tile_cellK, of the whole.
+  // Declares before_cellK, the sum of the values before the thread in its tile, and tile_cellK, the sum of the tile.
   void write_sums(std::size_t k) {
     const std::string& c = cell(k);
     write_exchange(k, true);
@@ -213,8 +213,8 @@ class scan_writer {
     return widened(k, value);
   }
 
-  // The sums of the line before this tile, by the first warp. In runs it has one line, and each lane reads one sum of
-  // another tile; in columns each lane has a line.
+  // Computes the sum of the line before this tile, in the first warp. In a run, the warp has one line, and each lane
+  // reads the sum of another tile. In columns, each lane has a line.
   void write_sums_before() {
     constexpr std::size_t group = scan_plan::group_tiles;
     for (const cell_writer& c : cells_)
@@ -274,7 +274,7 @@ class scan_writer {
     s_.close();
   }
 
-  // Declares all_of_tiles, or all_of_groups: the sum of those before this one in the group, once they are published.
+  // Declares all_of_tiles or all_of_groups: the sum of those before this one. Waits until they are published.
   void write_gathering(const std::string& c, const std::string& of) {
     const std::string all = "all_of_" + of + "s", count = "of_" + of + "s", from = "in_" + of + "s";
     s_.line(c, " ", all, " = none_of_", c, "();");

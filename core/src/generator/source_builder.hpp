@@ -16,7 +16,7 @@ class source_builder {
     (append(parts), ...);
     return *this;
   }
-  // The same as a line of its own, indented.
+  // Appends the parts as a line of its own, indented.
   template <class... Parts>
   source_builder& line(const Parts&... parts) {
     text_.append(2 * depth_, ' ');

@@ -1,5 +1,5 @@
-// Interfaces to the compiler and to the driver. The CUDA backend implements them by NVRTC and by modules; tests, by
-// functions of their own.
+// Interfaces to the compiler and to the driver. The CUDA backend implements them by NVRTC and by the driver's modules.
+// Tests have implementations of their own.
 #pragma once
 #include <string>
 
@@ -18,8 +18,8 @@ class compile_error : public error {
 class compiler {
  public:
   virtual ~compiler() = default;
-  // Name and version: a part of the cache's keys. Loads the compiler if that has not happened. Throws not_supported if
-  // there is none.
+  // Returns name and version of the compiler, a part of the cache's keys. Loads the compiler at the first call. Throws
+  // not_supported if there is none.
   virtual std::string version() = 0;
   // Returns code that the driver can load. Throws compile_error, not_supported.
   virtual std::string compile(const kernel_source& source, architecture target) = 0;
@@ -29,7 +29,7 @@ class compiler {
 class code_loader {
  public:
   virtual ~code_loader() = default;
-  // Version of the driver: a part of the cache's keys.
+  // Returns the version of the driver, a part of the cache's keys.
   virtual std::string version() = 0;
   virtual architecture target(int device) = 0;
   // Loads code on a device, for the life of the process. Returns the driver's handle of the function `entry`, which is

@@ -52,7 +52,7 @@ verdict unpack(const std::string& content, std::string_view key, std::string& co
   const std::string_view stored_key(content.data() + sizeof h, h.key_bytes);
   const std::string_view stored_code(stored_key.data() + h.key_bytes, h.code_bytes);
   if (checksum_of(stored_key, stored_code) != h.checksum) return verdict::damaged;
-  if (stored_key != key) return verdict::of_another_key;  // two keys of one hash
+  if (stored_key != key) return verdict::of_another_key;  // the two keys have the same hash
   code.assign(stored_code);
   return verdict::valid;
 }
@@ -67,7 +67,7 @@ bool is_older(const cached_file& a, const cached_file& b) {
   return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
 }
 
-// The kernels of a folder. Removes abandoned temporary files.
+// Returns the files of kernels in a folder. Removes abandoned temporary files.
 std::vector<cached_file> cached_files(const descriptor& folder) {
   std::vector<cached_file> files;
   const int again = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir() closes it
@@ -125,7 +125,7 @@ std::optional<std::string> disk_cache::find(std::string_view key) const {
     case verdict::of_another_key: return std::nullopt;
     case verdict::damaged: static_cast<void>(::unlinkat(folder.get(), name.c_str(), 0)); return std::nullopt;
   }
-  static_cast<void>(::futimens(file.get(), nullptr));  // the time of last use, also where the system tracks no reads
+  static_cast<void>(::futimens(file.get(), nullptr));  // marks the use: the system may not record reads
   return code;
 }
 

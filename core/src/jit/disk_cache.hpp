@@ -9,9 +9,9 @@
 
 namespace ferry::inline FERRY_ABI::detail::jit {
 
-// A file for each key, named by the key's hash, with the key, the code and a checksum. Several processes and threads
-// may use one folder: a file appears complete, by a rename. Files and the folder are used only if this user owns them
-// and no other user can write them. No error is an exception: without a valid file, the caller compiles.
+// Each key has a file, named by the key's hash, with the key, the code and a checksum. Several processes and threads
+// may use one folder, because a rename makes a complete file appear. Files and the folder are used only if this user
+// owns them and no other user can write them. Nothing throws: without a valid file, the caller compiles.
 class disk_cache {
  public:
   // folder: created at the first store, with access for its owner alone; empty: nothing is cached.
@@ -24,7 +24,7 @@ class disk_cache {
   bool store(std::string_view key, std::string_view code) const;
   bool is_on() const { return !folder_.empty(); }
   const std::string& folder() const { return folder_; }
-  // Name of the key's file in the folder.
+  // Returns the name of the key's file in the folder.
   static std::string file_name(std::string_view key);
 
  private:

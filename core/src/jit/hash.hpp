@@ -11,7 +11,7 @@
 
 namespace ferry::inline FERRY_ABI::detail::jit {
 
-// Multiplies to 128 bits and folds the halves, as wyhash does (Wang Yi).
+// Multiplies to 128 bits, and combines the halves by exclusive or, as wyhash does (Wang Yi).
 inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   __extension__ using wide = unsigned __int128;
   const wide product = static_cast<wide>(a) * b;
@@ -36,7 +36,7 @@ inline std::uint64_t hash_bytes(std::string_view text, std::uint64_t seed = 0) {
   return hash_bytes(text.data(), text.size(), seed);
 }
 
-// 128 bits as 32 hexadecimal digits.
+// Returns a hash of 128 bits as 32 hexadecimal digits.
 std::string hash_digits(std::string_view text);
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -6,7 +6,7 @@
 namespace ferry::inline FERRY_ABI::detail::jit {
 namespace {
 
-// Empty if the user has no folder for caches.
+// Returns the default folder of the cache; empty if the user has no folder for caches.
 std::string default_kernel_folder() {
   const std::string name = "/ferry/kernels";
   if (const auto cache = environment("XDG_CACHE_HOME")) return *cache + name;

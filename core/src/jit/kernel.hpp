@@ -1,4 +1,4 @@
-// A kernel that is compiled at run time, from its first request on.
+// A kernel that is compiled at run time, and its state since its first request.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace ferry::inline FERRY_ABI::detail::jit {
 enum class kernel_state : std::uint8_t { requested, ready, failed };
 enum class kernel_origin : std::uint8_t { none, compiled, disk };
 
-// For one device. The thread that compiles writes `origin`, `milliseconds` and `failure`, and publishes them by
-// `state`.
+// A kernel for one device. The thread that compiles writes `origin`, `milliseconds` and `failure`, and publishes them
+// by `state`.
 class kernel {
  public:
   kernel(int on, kernel_source from) : device(on), source(std::move(from)) {}
@@ -33,14 +33,14 @@ class kernel {
     failure = std::move(why);
     state_.store(kernel_state::failed, std::memory_order_release);
   }
-  // "compiled in 45.1 ms", "from disk", "being compiled", or why there is no code.
+  // Returns the state as text: "compiled in 45.1 ms", "from disk", "being compiled", or why there is no code.
   std::string text() const;
 
   const int device;
   const kernel_source source;
   // Valid unless is_pending().
   kernel_origin origin = kernel_origin::none;
-  double milliseconds = 0;  // from the start of its turn until it was loaded
+  double milliseconds = 0;  // from the start of work on it until it was loaded
   std::string failure = {};
 
  private:

@@ -50,8 +50,8 @@ void kernel_service::stop() noexcept {
   settled_.notify_all();
   if (!ending.joinable()) return;
   if (::getpid() == process_) return ending.join();
-  // A process made by fork() has no thread but its own: the object of the other process's thread can be neither joined
-  // nor detached here, so it is kept and never destroyed.
+  // After fork(), the child process has only the thread that called it. The parent's std::thread can be neither joined
+  // nor detached here, so the child moves it to an object that is never destroyed.
   static auto& others = *new std::vector<std::thread>();
   others.push_back(std::move(ending));
 }
@@ -156,7 +156,7 @@ void* kernel_service::from_disk(kernel& k, std::string_view key) {
     k.origin = kernel_origin::disk;
     return function;
   } catch (const std::exception&) {
-    return nullptr;  // code that the driver refuses is compiled anew
+    return nullptr;  // the driver refuses the code: the caller compiles again
   }
 }
 
@@ -164,7 +164,7 @@ void* kernel_service::compiled(kernel& k, std::string_view key) {
   const std::string code = compiler_.compile(k.source, loader_.target(k.device));
   void* const function = loader_.load(k.device, code, k.source.entry);
   k.origin = kernel_origin::compiled;
-  static_cast<void>(disk_.store(key, code));  // without a file, later processes compile
+  static_cast<void>(disk_.store(key, code));  // if this fails, later processes compile again
   return function;
 }
 
@@ -181,7 +181,7 @@ void kernel_service::settle(kernel& k, void* function, std::string failure) {
   settled_.notify_all();
   try {
     log_.add(k, loader_.target(k.device));
-  } catch (const std::exception&) {  // out of memory: a line is missing
+  } catch (const std::exception&) {  // out of memory: the log lacks a line
   }
 }
 

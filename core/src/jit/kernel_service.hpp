@@ -28,8 +28,8 @@ struct kernel_counts {
   std::size_t compiled = 0, from_disk = 0, failed = 0;
 };
 
-// Thread-safe. One thread looks for requested kernels on disk, compiles and loads them. It starts with the first
-// request, and ends with this object or with the process, after the kernel that it is working on.
+// Thread-safe. One thread finds requested kernels on disk or compiles them, and loads them. It starts at the first
+// request. It ends with this object or with the process, after the kernel that it is working on.
 class kernel_service {
  public:
   // by, loader: must outlive this.
@@ -42,7 +42,7 @@ class kernel_service {
   const jit_settings& settings() const { return settings_; }
   // False with FERRY_JIT=off.
   bool is_on() const { return settings_.how != mode::off; }
-  // The kernel of a shape; null if it was never requested. Takes no lock.
+  // Returns the kernel of a shape; null if it was never requested. Takes no lock.
   kernel* find(int device, std::string_view shape) const noexcept { return table_.find(device, shape); }
   // Requests a kernel if find() finds none: make() is then called once, and must return the same source for the same
   // shape. Shapes with the same source share a kernel. With FERRY_JIT=sync, blocks until the kernel is not pending.
@@ -75,15 +75,15 @@ class kernel_service {
   kernel_table table_;
   mutable mutex mutex_;
   std::condition_variable requested_, settled_;
-  // By device and text of the source.
+  // by device and text of the source
   std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_ FERRY_GUARDED_BY(mutex_);
   std::deque<kernel*> queue_ FERRY_GUARDED_BY(mutex_);
   kernel* current_ FERRY_GUARDED_BY(mutex_) = nullptr;
-  bool has_loaded_ = false;  // the compiler; of the thread alone
+  bool has_loaded_ = false;  // the compiler; used by the thread only
   kernel_counts counts_ FERRY_GUARDED_BY(mutex_);
   bool is_stopping_ FERRY_GUARDED_BY(mutex_) = false, has_reported_ FERRY_GUARDED_BY(mutex_) = false;
   std::thread thread_;
-  pid_t process_ = 0;  // which started the thread
+  pid_t process_ = 0;  // the process that started the thread
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

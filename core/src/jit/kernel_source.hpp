@@ -1,4 +1,4 @@
-// What a compiler of kernels gets.
+// The source of a kernel, and the options of its compiler.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct kernel_source {
   std::string shape = {};                   // short description for the log of shapes
   std::vector<std::string> options = {};    // of the compiler, without the architecture
   std::vector<device_header> headers = {};  // for #include directives of the text, which contains a hash of them
-  bool has_substitute = true;               // the program goes on without this kernel: if it fails, stderr reports it
+  bool has_substitute = true;               // true: the program continues without this kernel; stderr reports a failure
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

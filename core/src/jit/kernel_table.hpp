@@ -26,14 +26,14 @@ class kernel_table {
   kernel_table(const kernel_table&) = delete;
   kernel_table& operator=(const kernel_table&) = delete;
 
-  // Null if there is none.
+  // Returns null if there is none.
   kernel* find(int device, std::string_view shape) const noexcept {
     const std::uint64_t hash = hash_of(device, shape);
     for (const node* n = heads_[hash % size].load(std::memory_order_acquire); n; n = n->next)
       if (n->hash == hash && n->of->device == device && n->shape == shape) return n->of;
     return nullptr;
   }
-  // One thread at a time. The kernel must outlive the table.
+  // Called by one thread at a time. The kernel must outlive the table.
   void add(std::string_view shape, kernel& of) {
     const std::uint64_t hash = hash_of(of.device, shape);
     std::atomic<node*>& head = heads_[hash % size];

@@ -34,7 +34,7 @@ descriptor open_owned_folder(const std::string& name, bool create) {
   if (create) {
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(name).parent_path(), ignored);
-    static_cast<void>(::mkdir(name.c_str(), S_IRWXU));  // opening it reports failures
+    static_cast<void>(::mkdir(name.c_str(), S_IRWXU));  // failures show when it is opened
   }
   descriptor folder(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return is_trusted(folder, S_IFDIR) ? std::move(folder) : descriptor();

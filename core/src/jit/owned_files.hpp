@@ -27,14 +27,15 @@ class descriptor {
   int fd_;
 };
 
-// Opens a folder; `create` makes it and its parents first, with access for its owner alone. Not open if it belongs to
-// another user, or if others may write to it.
+// Opens a folder. With `create`, makes it and its parents first, with access for its owner alone. The result is not
+// open if another user owns the folder, or others may write to it.
 descriptor open_owned_folder(const std::string& name, bool create);
-// Opens a file of a folder for reading; not open under the same conditions, and for symbolic links.
+// Opens a file of a folder for reading. The result is not open under the same conditions, and for symbolic links.
 descriptor open_owned_file(const descriptor& folder, const std::string& name);
-// The whole content; nullopt if it cannot be read, or has more than `most` bytes.
+// Returns the whole content; nullopt if it cannot be read, or has more than `most` bytes.
 std::optional<std::string> read_all(const descriptor& file, std::size_t most);
-// Writes a file that appears under its name complete. Returns false, and leaves no file behind, if that fails.
+// Writes a file, which appears under its name only when it is complete. Returns false if that fails; then there is no
+// file.
 bool replace_owned_file(const descriptor& folder, const std::string& name, std::string_view content);
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -1,4 +1,4 @@
-// Services whose threads must end before the process does.
+// The services whose threads must end before the process does.
 #pragma once
 #include "ferry/version.hpp"
 
@@ -6,11 +6,11 @@ namespace ferry::inline FERRY_ABI::detail::jit {
 
 class kernel_service;
 
-// At the exit of the process, each service in the list is stopped.
+// Adds a service to the list. When the process exits, each service in the list is stopped.
 void add_running(kernel_service& s);
 void remove_running(kernel_service& s);
-// Registers the function that stops them once more. exit() runs such functions in reverse order: one that is registered
-// behind the loading of a library runs before the library's own destructors.
+// Registers the function that stops them again. exit() calls registered functions in reverse order. So a function that
+// is registered after a library was loaded runs before the destructors of that library.
 void stop_before_libraries_end();
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -25,7 +25,7 @@ void shape_log::add(const kernel& k, architecture target) {
   if (file_.empty()) return;
   const std::string line = log_line(k, target) + "\n";
   const descriptor file(::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
-  // One write: lines of several processes do not mix.
+  // Writes the line at once, so that lines of several processes do not mix.
   if (file && ::write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size())) return;
   if (std::exchange(has_failed_, true)) return;
   std::fprintf(stderr, "ferry: kernels cannot be listed in %s (FERRY_JIT_LOG): %s\n", file_.c_str(),

@@ -8,12 +8,13 @@
 
 namespace ferry::inline FERRY_ABI::detail::jit {
 
-// Appends one JSON object a line. Several processes may append to one file. If that fails, stderr reports it once.
+// Appends JSON objects, one on each line. Several processes may append to one file. If that fails, stderr reports it
+// once.
 class shape_log {
  public:
   // file: empty for no log.
   explicit shape_log(std::string file) : file_(std::move(file)) {}
-  // For a kernel that is not pending. One thread at a time.
+  // Appends a kernel that is not pending. Called by one thread at a time.
   void add(const kernel& k, architecture target);
 
  private:
@@ -21,7 +22,7 @@ class shape_log {
   bool has_failed_ = false;
 };
 
-// The line without its end: shape, device, architecture, state, milliseconds, and why it failed.
+// Returns the line without its end: shape, device, architecture, state, milliseconds, and why it failed.
 std::string log_line(const kernel& k, architecture target);
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -77,7 +77,7 @@ std::string text_of(const found_memory& f, const std::byte* p) {
   return out.str();
 }
 
-// Two adjacent integers may look like an address.
+// Appended to errors, because two adjacent integers may have the value of an address.
 constexpr std::string_view if_no_address =
     "If these bytes are numbers and no address, pass them as arguments of the call, or set FERRY_CHECK=off";
 
@@ -112,7 +112,7 @@ constexpr std::string_view if_no_address =
 
 // True if a call may hold an address of an array. That is so if its pointer was taken for the stream, or if the CPU
 // runs the call and reaches the array. Addresses of freed blocks are refused only under check::uses. Such a value may
-// be a number that never was a pointer, or belong to an object that is not used any more.
+// be a number that is no pointer, or a member that the call does not use.
 bool may_be_held(runtime& m, stream_ref s, used_by by, const found_memory& f, const std::byte* p) {
   if (!f.is_alive) return !m.checks.has(check::uses);
   if (this_thread_state.capture) return false;

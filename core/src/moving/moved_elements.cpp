@@ -10,7 +10,7 @@ namespace ferry::inline FERRY_ABI::detail {
 expression_program int64_program(std::int64_t value) { return constant_program(&value, scalar_type::int64); }
 
 expression_program axis_index(std::size_t axis, std::size_t extent) {
-  // One element may be stretched, so that its index is not that of the destination.
+  // An axis of one element may be stretched: then its index is 0, not that of the destination.
   expression_program p = extent == 1 ? int64_program(0) : index_program(-1 - static_cast<int>(axis));
   p.shape.rank = axis + 1;
   std::fill_n(p.shape.extent.begin(), axis, std::size_t{1});

@@ -1,4 +1,4 @@
-// An array that is read at computed indices along some axes, and goes along axes of the result with the others.
+// An array for `gather`: some of its axes are read at computed indices, the others are axes of the result.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,23 +8,25 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Axes are numbered from the last dimension.
+// Builds the operand and its index. Axes are numbered from the last dimension. An axis that is neither traversed nor
+// placed stays at index 0.
 class moved_elements {
  public:
   explicit moved_elements(const array_elements& a) { describe(from_, a); }
   const program_operand& operand() const { return from_; }
   std::size_t rank() const { return from_.shape.rank; }
   std::size_t extent(std::size_t axis) const { return from_.shape.extent[axis]; }
-  // The axis goes along an axis of the result. An axis that is neither traversed nor placed stays at index 0.
+  // Reads the axis at the index of an axis of the result.
   void traverse(std::size_t axis, std::size_t of_result) {
     from_.axis_map |= static_cast<std::uint32_t>(of_result + 1) << (4 * axis);
   }
-  // The index along the axis is a value of int64 in [0, extent); checked: of any integers, which are checked.
+  // Reads the axis at a computed index: an int64 in [0, extent). place_checked() takes any integers, and the kernel
+  // checks them.
   void place(std::size_t axis, const expression_program& index);
   void place_checked(std::size_t axis, expression_program index);
   // The common shape of all indices.
   program_shape shape_of_indices() const { return offsets_->shape; }
-  // Requires an index.
+  // Returns the program of the elements. Requires a placed axis.
   expression_program finish(const program_shape& result) &&;
 
  private:
@@ -34,7 +36,7 @@ class moved_elements {
 };
 
 expression_program int64_program(std::int64_t value);
-// The index along an axis of this extent. The other axes of its shape have extent 1.
+// Returns the program of the index along an axis of this extent. The other axes of its shape have extent 1.
 expression_program axis_index(std::size_t axis, std::size_t extent);
 expression_program plus(expression_program p, std::int64_t value);
 

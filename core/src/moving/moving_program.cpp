@@ -14,7 +14,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Elements along an axis, before and after a move.
+// Returns the extent of an axis after a move.
 std::size_t moved_extent(moving_rule rule, const axis_move& m, std::size_t extent) {
   if (rule == moving_rule::roll) return extent;
   if (rule == moving_rule::repeat || rule == moving_rule::tile) return extent * m.times;
@@ -26,10 +26,11 @@ bool changes_nothing(moving_rule rule, const axis_move& m, std::size_t extent) {
   return m.before == 0 && m.after == 0 && m.times == 1;
 }
 
-// a modulo n, from 0 to n - 1.
+// Returns a modulo n, in [0, n).
 std::int64_t positive_modulo(std::int64_t a, std::int64_t n) { return (a % n + n) % n; }
 
-// Quotients of indices are computed in 32 bits, which is much faster, where these are enough.
+// Returns the quotient or remainder of an index in [0, extent) by `by`. It is computed in 32 bits if they are enough,
+// which is much faster.
 expression_program divided(operation what, expression_program index, std::size_t extent, std::int64_t by) {
   constexpr std::size_t most = std::size_t{1} << 31;
   const bool is_short = extent < most && static_cast<std::size_t>(by) < most;
@@ -38,7 +39,7 @@ expression_program divided(operation what, expression_program index, std::size_t
   return cast_program(std::move(p), scalar_type::int64);
 }
 
-// The index in the array of each element of the result. n: elements of the array, all: of the result.
+// Returns the index in the array for each element of the result. n: extent of the array's axis; all: of the result's.
 expression_program moved_index(moving_rule rule, const axis_move& m, std::size_t axis, std::int64_t n,
                                std::size_t all) {
   using enum operation;
@@ -114,7 +115,7 @@ expression_program take_along_program(const array_elements& a, std::size_t dimen
   program_shape shape = indices.shape;
   for (std::size_t d = 0; d != m.rank(); ++d) {
     const std::size_t n = m.extent(d);
-    if (d == axis || n == 1) continue;  // one element is stretched
+    if (d == axis || n == 1) continue;  // an axis of one element is stretched
     if (shape.extent[d] != 1 && shape.extent[d] != n)
       throw invalid_argument("fr::take_along_axis of " + array_text(look_at(m.operand())) + " at indices of " +
                              text_of(indices.shape) + ": their extents along dimension " +
@@ -153,7 +154,7 @@ expression_program moved_program(std::string_view function, const array_elements
     if (!shape.is_empty() && rule != moving_rule::part)
       throw invalid_argument("fr::" + std::string(function) + " of " + array_text(look_at(m.operand())) + " to " +
                              text_of(shape) + ": there is no element to copy");
-    const program_constant zero{};  // as large as any element
+    const program_constant zero{};  // large enough for any type
     expression_program p = constant_program(zero.bytes, computed_as(a.type));
     p.shape = shape;
     return p;

@@ -21,7 +21,8 @@ std::string to_array(const scatter_request& r, source_line at) {
   return "fr::" + std::string(r.name) + " to " + array_text(look_at(*r.to)) + in_line(at);
 }
 
-// The destination's shape, with the dimensions of the indices instead of the one that they go along.
+// Returns the shape of the values: that of the destination, with the dimensions of the indices in place of the indexed
+// axis.
 program_shape shape_of_values(const scatter_request& r, std::size_t axis, source_line at) {
   const program_shape &to = r.to->shape, &i = r.indices.shape;
   program_shape all;
@@ -51,7 +52,7 @@ void need_fit(const scatter_request& r, const program_shape& wanted, std::size_t
     throw invalid_argument(to_array(r, at) + ": there are no elements along dimension " + std::to_string(r.dimension));
 }
 
-// Elements of a type, dense, and apart from the destination.
+// Returns the elements of a program as dense memory of this type that does not overlap the destination.
 program_operand source_of_scatter(const stream_ref& s, const scatter_request& r, expression_program& p,
                                   scalar_type type, source_line at) {
   program_operand o = dense_elements(s, p, type, 0, at);

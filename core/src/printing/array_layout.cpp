@@ -21,7 +21,7 @@ class array_layout {
   }
 
  private:
-  // The elements of dimension d and later ones; the first is at position `first`.
+  // Returns the text of dimension d and all later ones. Their first element is at position `first`.
   std::string nested(std::size_t d, std::size_t first, const std::string& indent, std::size_t width) const {
     const std::size_t extent = all_.extent(d), gap = all_.is_cut(d) ? extent / 2 : extent;
     std::size_t step = 1;
@@ -49,7 +49,7 @@ class array_layout {
     if (is_row) text += line;
     return "[" + text.substr(indent.size()) + "]";
   }
-  // Appends a word to the line; begins a new one where it is too long.
+  // Appends a word to the line. If the line would be too long, moves it to the text first.
   static void extend(std::string& text, std::string& line, const std::string& word, std::size_t width,
                      const std::string& indent) {
     if (line.size() + word.size() > width && line.size() > indent.size()) {

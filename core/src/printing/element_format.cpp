@@ -15,11 +15,11 @@ std::string on_the_right(const std::string& text, std::size_t width) {
   return std::string(text.size() < width ? width - text.size() : 0, ' ') + text;
 }
 
-// Format of floating point numbers: with exponents if the greatest magnitude is at least 1e8, the least is below 1e-4,
-// or their quotient is above 1000.
+// Format of floating point numbers. It has exponents if the greatest magnitude is at least 1e8, the least is below
+// 1e-4, or their quotient is above 1000.
 class float_format {
  public:
-  // is_signed: positive numbers have a sign as well.
+  // is_signed: positive numbers get a sign, too.
   float_format(const std::vector<double>& all, scalar_type type, std::size_t precision, bool is_signed)
       : type_(type),
         precision_(precision),

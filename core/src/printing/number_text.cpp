@@ -7,7 +7,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-using number_buffer = std::array<char, 400>;  // more than the digits of the greatest double
+using number_buffer = std::array<char, 400>;  // the greatest double has 309 digits
 
 template <class... Precision>
 std::string chars_of(auto v, std::chars_format form, Precision... precision) {
@@ -16,7 +16,7 @@ std::string chars_of(auto v, std::chars_format form, Precision... precision) {
   return std::string(b.data(), end);
 }
 
-// "-1.25e+07" in parts.
+// Splits a text such as "-1.25e+07".
 number_parts split(std::string_view text) {
   number_parts p;
   if (const auto e = text.find('e'); e != text.npos) p.exponent = text.substr(e + 1), text = text.substr(0, e);
@@ -34,7 +34,7 @@ template <class T>
 bool is_rounded_to(double near, double v) {
   return static_cast<double>(static_cast<float>(T(static_cast<float>(near)))) == v;
 }
-// Fewest digits behind the point, in scientific form, that round to v among numbers of 16 bits.
+// Returns the fewest digits behind the point, in scientific form, that name v among the numbers of type T.
 template <class T>
 int shortest_digits(double v) {
   for (int digits = 0;; ++digits) {

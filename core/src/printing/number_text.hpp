@@ -13,8 +13,8 @@ struct number_parts {
   std::string whole, fraction, exponent;
 };
 
-// The shortest digits that name the number among those of its type, rounded to `precision` digits behind the point, and
-// without zeros at the end. v has been converted from the type without rounding.
+// Returns the shortest digits that name the number among those of its type. They are rounded to `precision` digits
+// behind the point, and have no zeros at the end. v has been converted from the type without rounding.
 number_parts plain_parts(double v, scalar_type type, std::size_t precision);
 number_parts scientific_parts(double v, scalar_type type, std::size_t precision);
 

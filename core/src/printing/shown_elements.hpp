@@ -12,19 +12,19 @@ namespace ferry::inline FERRY_ABI::detail {
 
 class shown_elements {
  public:
-  // Copies the elements; blocks. Of dimensions of an abbreviated array only the ends.
+  // Copies the elements; blocks. In a dimension that is cut, copies only its two ends.
   shown_elements(const printed_source& from, const print_options& how);
 
   std::size_t rank() const { return rank_; }
   std::size_t count() const { return count_; }
   // True if the array has no elements.
   bool is_empty() const { return is_empty_; }
-  // Number of elements along a dimension that are shown. Dimensions are in the order of indices.
+  // Number of shown elements along a dimension. Dimensions are in the order of indices.
   std::size_t extent(std::size_t d) const { return extent_[d]; }
-  // True if elements in the middle of the dimension are left out.
+  // True if the dimension is abbreviated to its two ends.
   bool is_cut(std::size_t d) const { return is_cut_[d]; }
   scalar_type type() const { return type_; }
-  // Element at a position in row-major order of those that are shown.
+  // Shown element at a position in row-major order.
   template <class T>
   T at(std::size_t i) const {
     T v;

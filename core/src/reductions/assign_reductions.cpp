@@ -29,7 +29,7 @@ void need_result_shape(const reduction_assignment& a, source_line at) {
                              ": some of its indices name the same element");
 }
 
-// The result for no elements.
+// Returns the result of a reduction over no elements. Throws invalid_argument if it is undefined.
 expression_program neutral_program(const reduction_program& r, source_line at) {
   double value = 0;
   switch (r.how.what) {
@@ -51,7 +51,7 @@ expression_program neutral_program(const reduction_program& r, source_line at) {
   return p;
 }
 
-// One submission.
+// Computes the results in one submission.
 void submit_reductions(stream_ref s, const expression_program& p, std::span<const bound_result> results,
                        source_line at) {
   const bound_reduction bound(p, results);

@@ -14,7 +14,8 @@ struct axis_order {
   std::size_t count = 0;
 };
 
-// Sum of the operands' strides along an axis. Axes along which nothing changes are read last.
+// The sum of the operands' strides along an axis. The greatest number if no operand changes along it: such axes are
+// read last.
 std::size_t distance(const expression_program& p, std::size_t axis) {
   std::size_t all = 0;
   for (const program_operand& o : p.operands) all += static_cast<std::size_t>(std::abs(o.mapped_strides()[axis]));
@@ -26,7 +27,7 @@ bool is_backwards(const expression_program& p, std::size_t axis) {
   return false;
 }
 
-// See reduction_evaluation for the order.
+// Returns the order of axes that reduction_evaluation requires.
 axis_order order_of(const expression_program& p, std::uint8_t reduced, bool need_positions) {
   axis_order order;
   std::array<std::size_t, max_rank> all{};
@@ -60,7 +61,8 @@ bound_reduction::bound_reduction(const expression_program& p, std::span<const bo
         return combined_as(r.how->how.what, scalar_type::none) == scalar_type::int64;
       });
   const axis_order order = order_of(p, first.axes, need_positions);
-  // bound_program orders and joins axes by outputs. Two that are not stored: the order, and which axes are reduced.
+  // bound_program orders and joins axes by the strides of outputs. Two outputs that are never stored have strides for
+  // the order, and for which axes are reduced.
   program_operand by_order;
   by_order.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 46);
   by_order.shape = p.shape;

@@ -24,7 +24,7 @@ class bound_reduction {
   bound_reduction(const expression_program& p, std::span<const bound_result> results);
   // Valid as long as this object.
   reduction_evaluation view() const;
-  // Numbers of the program's operands that are read.
+  // Numbers, in the program, of the operands that are read.
   std::span<const std::uint8_t> operands() const { return bound_->operands(); }
 
  private:

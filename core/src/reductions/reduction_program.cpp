@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view function_names[] = {"sum",  "prod", "min", "max",   "mean",   "var",   "std",
                                                "norm", "any",  "all", "count", "argmin", "argmax"};
 
-// Bits of the axes, numbered from the last.
+// Returns the axes as bits, numbered from the last. Throws invalid_argument.
 std::uint8_t bits_of_axes(const expression_program& p, std::string_view name, const axis_list& list) {
   const auto rank = static_cast<int>(p.shape.rank);
   if (list.are_all) return static_cast<std::uint8_t>((1u << rank) - 1);
@@ -34,7 +34,7 @@ std::uint8_t bits_of_axes(const expression_program& p, std::string_view name, co
   return bits;
 }
 
-// The type in which values of a type are compared.
+// Returns the type in which values of type t are compared.
 scalar_type compared_as(scalar_type t) { return computed_as(integer_promoted(t)); }
 
 }  // namespace
@@ -156,7 +156,8 @@ reduction_program histogram_program(expression_program p, std::size_t bins, doub
     return apply(operation::add, real, apply(operation::multiply, real, i, number(width)), number(low));
   };
   p.root = p.converted(p.root, real);
-  // The bin by a division, then by its edges: rounding must not move values that are equal to an edge.
+  // A division finds the bin, and a comparison with its edges corrects it: rounding must not move a value that is equal
+  // to an edge.
   expression_program bin = apply(operation::multiply, real, apply(operation::subtract, real, p, number(low)),
                                  number(static_cast<double>(bins) / (high - low)));
   bin = cast_program(std::move(bin), whole);

@@ -58,7 +58,8 @@ bool bound_sorting::is_hazard(const program_operand& to) const {
   return std::any_of(uses_.begin(), uses_.end(), [&](const use& u) { return may_overlap(to, u.what); });
 }
 
-// is_filled: every element is written.
+// Returns the address for a result: its own memory, or a temporary if that is not dense or overlaps another array.
+// is_filled: the task writes every element.
 std::byte* bound_sorting::result(const program_operand* to, std::size_t axis, bool is_filled, const stream_ref& s) {
   if (!to || to->shape.is_empty()) return nullptr;
   if (is_dense_along(*to, axis) && !is_hazard(*to)) {
@@ -67,7 +68,7 @@ std::byte* bound_sorting::result(const program_operand* to, std::size_t axis, bo
   }
   copies_.push_back({*to, temporary_along(to->shape, to->type, axis, s)});
   const program_operand& t = copies_.back().temporary;
-  if (!is_filled) copy_operand(s, t, *to, {});  // what is not written stays as it is
+  if (!is_filled) copy_operand(s, t, *to, {});  // elements that the task does not write must not change
   uses_.push_back({t, true, is_filled});
   return const_cast<std::byte*>(t.data);
 }

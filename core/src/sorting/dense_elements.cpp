@@ -7,7 +7,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Axis number `k` in the order of memory.
+// Returns the axis that is number `k` in the order of memory, where `fastest` is number 0.
 std::size_t axis_in_memory(std::size_t k, std::size_t fastest) { return k == 0 ? fastest : k <= fastest ? k - 1 : k; }
 
 copy_side side_of_operand(const program_operand& o, source_line at) {

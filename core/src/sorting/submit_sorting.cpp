@@ -25,7 +25,7 @@ void need_own_elements(const sorting_request& r, const program_operand* to, sour
                              ": some of its indices name the same element");
 }
 
-// Number of the axis from the last dimension.
+// Returns the axis, numbered from the last dimension. Throws invalid_argument.
 std::size_t checked_axis(const sorting_request& r) {
   const std::size_t rank = r.from->shape.rank;
   if (r.kind == sorting_kind::unique || r.kind == sorting_kind::search || r.kind == sorting_kind::rank ||
@@ -47,7 +47,7 @@ void need_shapes(const sorting_request& r, std::size_t axis, source_line at) {
     case sorting_kind::select:
       if (r.other) need_equal(r, from, r.other->shape, "the mask");
       break;
-    default: break;  // results were made for the sources
+    default: break;  // ferry has allocated these results with the right shapes
   }
 }
 
