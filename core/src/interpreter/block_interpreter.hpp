@@ -1,4 +1,4 @@
-// Blocks of a program's values, one after the other: the input of reductions and scans.
+// Computes the values of a program block by block, as input of reductions, scans and histograms.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -16,9 +16,10 @@ class block_interpreter {
   ~block_interpreter();
   // Computes block k, without storing outputs. Returns its number of elements.
   std::size_t compute(std::size_t k);
-  // Elements of a value of the block. Contiguous; not to be written, except where a step computes into an output.
+  // Returns the elements of a value of the block, which are contiguous. Only values that a step computes into an output
+  // may be written.
   std::byte* value(std::uint8_t number) const;
-  // Stores elements of the output's value type as the block of an output.
+  // Stores elements, of the type of the output's value, as the block of the output.
   void store(std::size_t output, std::byte* from);
 
  private:

@@ -6,13 +6,13 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-constexpr std::size_t least_line = 512;           // elements; shorter rows are joined to a line
-constexpr std::size_t register_bytes = 16 << 10;  // of all registers, so that they stay in the first cache
+constexpr std::size_t least_line = 512;           // elements; shorter rows are joined into a line
+constexpr std::size_t register_bytes = 16 << 10;  // of all registers together, which then fit the first cache
 constexpr std::size_t most_block = 2048, tile_block = 256;
 
 std::ptrdiff_t element_bytes(const evaluation_operand& o) { return static_cast<std::ptrdiff_t>(size_of(o.type)); }
 
-// Number of elements of the line after which those of the operand repeat; 1 for one value.
+// Returns the number of elements of a line after which those of the operand repeat; 1 if all are the same element.
 std::size_t period_of(const evaluation& e, const evaluation_operand& o, std::size_t span) {
   std::size_t period = 1, all = 1;
   for (std::size_t d = 0; d != span; ++d) {
@@ -58,8 +58,8 @@ block_loop loop_of(const instruction& i) {
   }
 }
 
-// True if a store reads the loaded elements after the store of another output may have overwritten them: as where two
-// arrays are exchanged.
+// True if loaded elements are stored, and the store of another output may overwrite them before, as when two arrays are
+// exchanged.
 bool is_stored_late(const evaluation& e, std::size_t load) {
   if (e.outputs.size() < 2) return false;
   const std::byte* const from = e.operands[e.code[load].a].data;
@@ -96,12 +96,12 @@ void block_plan::choose_blocks(const evaluation& e, std::size_t unit) {
   if (span == 1)
     for (const evaluation_operand& o : e.operands)
       if (is_transposed(e, o)) is_block_major = true, most = std::min(most, tile_block);
-  std::size_t period = unit;  // the longest that fits: shorter ones divide it
+  std::size_t period = unit;  // the longest one that fits; shorter ones divide it
   for (const evaluation_operand& o : e.operands)
     if (const std::size_t p = period_of(e, o, span); p <= most) period = std::max(period, p);
   block = std::min(line, std::max(period, most / period * period));
   blocks = (line + block - 1) / block;
-  if (period == 1 && blocks > 1) {  // of equal lengths
+  if (period == 1 && blocks > 1) {  // makes blocks of equal lengths
     block = ((line + blocks - 1) / blocks + 15) / 16 * 16;
     blocks = (line + block - 1) / block;
   }

@@ -1,4 +1,4 @@
-// How an evaluation is cut into blocks.
+// How an evaluation is divided into blocks.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// When the elements of a load are the register's contents.
+// When the elements of a load are copied to its register.
 enum class load_way : std::uint8_t {
   in_place,   // the register is the array's memory
   once,       // the same for all blocks
@@ -18,7 +18,7 @@ enum class load_way : std::uint8_t {
   each_block
 };
 
-// A value in registers: where it is, and what computes it.
+// A value of the program: its register, and the loop that computes it.
 struct block_step {
   block_loop loop = nullptr;  // null for loads and gathers without conversion, constants, indices, offsets and calls
   instruction what;
@@ -28,18 +28,18 @@ struct block_step {
   bool is_computed = false;  // from other values
 };
 
-// The axes [0, span) are the line: blocks are ranges of its elements, in order. All combinations of the other indices
-// are lines. So short rows do not make short blocks.
+// Axes 0 to span - 1 form a line, so that short rows do not make short blocks. Each combination of the other indices is
+// another line. Blocks are ranges of the elements of a line, in order.
 struct block_plan {
-  // values: how many are needed after all steps, so that none of these shares its register; unit: a block has a
-  // multiple of so many elements, unless it is the last of its line.
+  // values: the values that are needed after all steps, so that no other value uses their registers. unit: the number
+  // of elements of a block is a multiple of it, except in the last block of a line.
   explicit block_plan(const evaluation& e, std::span<const std::uint8_t> values = {}, std::size_t unit = 1);
   std::size_t span = 0;  // number of axes of a line
   std::size_t line = 1;  // elements of a line
   std::size_t lines = 1;
   std::size_t block = 1;          // elements of a block
   std::size_t blocks = 1;         // of a line
-  bool is_block_major = false;    // goes over all lines before the next block: for operands whose inner axis is another
+  bool is_block_major = false;    // evaluates a block of all lines before the next block: for transposed operands
   std::vector<block_step> steps;  // by instruction
   int slots = 0;
   std::size_t slot_bytes = 0;

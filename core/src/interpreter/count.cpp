@@ -1,4 +1,4 @@
-// Counts of values: histograms.
+// Histograms on the CPU: counts of values.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -11,7 +11,8 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Weights are added in so many parts, whatever the number of threads: more bins than this have fewer parts.
+// The greatest number of parts in which weights are added. It does not depend on the number of threads. With more bins
+// than most_part_bins in all parts, there are fewer parts.
 constexpr std::size_t most_parts = 16, most_part_bins = 1 << 22;
 
 struct counted_part {
@@ -23,7 +24,7 @@ void count_block(counted_part& to, const std::byte* values, const std::byte* wei
   const auto* x = reinterpret_cast<const std::int64_t*>(values);
   const auto* w = reinterpret_cast<const double*>(weights);
   for (std::size_t i = 0; i != n; ++i) {
-    const auto bin = static_cast<std::uint64_t>(x[i]);  // negative ones are beyond all bins
+    const auto bin = static_cast<std::uint64_t>(x[i]);  // as unsigned numbers, negative values are beyond all bins
     if (bin >= bins) continue;
     if (w)
       to.weight[bin] += w[i];

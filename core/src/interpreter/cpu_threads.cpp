@@ -9,7 +9,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 unsigned threads_for(const evaluation& e, unsigned most) {
-  constexpr std::size_t bytes_of_a_thread = 2 << 20;  // a thread for less would cost more than it saves
+  constexpr std::size_t bytes_of_a_thread = 2 << 20;  // for fewer bytes, starting a thread costs more than it saves
   std::size_t bytes = 0;
   const std::size_t count = e.count();
   for (const evaluation_operand& o : e.operands) bytes += count * size_of(o.type);
@@ -34,7 +34,7 @@ void on_threads(unsigned n, const std::function<void(unsigned)>& run) {
     unsigned begun = 1;
     try {
       for (; begun < n; ++begun) others.emplace_back(part, begun);
-    } catch (const std::system_error&) {  // no more threads: this one does their part
+    } catch (const std::system_error&) {  // the system allows no more threads: this one does their part
     }
     part(0);
     for (unsigned k = begun; k < n; ++k) part(k);

@@ -1,4 +1,4 @@
-// Large evaluations run on several threads of the CPU.
+// Threads of the CPU for large evaluations.
 #pragma once
 #include <functional>
 
@@ -6,11 +6,11 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// How many threads are worth the bytes that an evaluation reads and writes: at most `most`, or 0 for the number of
-// cores.
+// Returns a number of threads that suits the bytes that an evaluation reads and writes. It is at most `most`, or the
+// number of cores if `most` is 0.
 unsigned threads_for(const evaluation& e, unsigned most);
-// Calls run(k) for all k below n, each on a thread of its own where there are threads. Throws what run(k) throws for
-// the lowest k, when all have ended.
+// Calls run(k) for all k below n, each on a thread of its own if the system allows so many. Returns when all calls have
+// ended. Rethrows the exception of the lowest k.
 void on_threads(unsigned n, const std::function<void(unsigned)>& run);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -15,7 +15,7 @@ std::string text_of_outside(std::span<const std::int64_t> indices, std::int64_t 
          ": indices are 0 to " + last + ", or from the end -1 to " + lowest;
 }
 
-// The first operand whose offsets depend on the value of the instruction.
+// Returns the number of the first operand whose offsets depend on the value of the instruction.
 std::size_t gathered_with(const evaluation& e, std::size_t step) {
   std::array<bool, most_instructions> depends{};
   depends[step] = true;

@@ -10,7 +10,7 @@ namespace ferry::inline FERRY_ABI::detail {
 
 class index_outside : public invalid_argument {
  public:
-  // indices: of which one is outside of [-extent, extent). step: the number of the instruction that found it.
+  // indices: one of them is outside of [-extent, extent). step: the number of the instruction that found it.
   index_outside(const evaluation& e, std::size_t step, std::span<const std::int64_t> indices, std::int64_t extent);
   // Number of the operand that is gathered with this index.
   std::size_t operand() const { return operand_; }

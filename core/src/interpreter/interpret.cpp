@@ -18,8 +18,8 @@ namespace {
 const loop_table& common_loops() { return avx2_loops() ? *avx2_loops() : portable_loops(); }
 int log_of_size(scalar_type t) { return std::countr_zero(size_of(t)); }
 
-// Calls f(offset of the array's element, first element of the block, grid) for rectangles of the elements
-// [first, first + n) of a line.
+// Divides the elements [first, first + n) of a line into rectangles. Calls f for each with the offset of its first
+// element in the array, the number of elements before it, and its shape.
 template <class F>
 void over_rectangles(const evaluation& e, std::size_t span, const evaluation_operand& o, std::size_t first,
                      std::size_t n, F f) {
@@ -44,7 +44,7 @@ void over_rectangles(const evaluation& e, std::size_t span, const evaluation_ope
 
 }  // namespace
 
-// Runs of one thread: its registers, and the line and block that it is at.
+// Evaluates blocks in one thread. Has the registers, and the current line and block.
 class block_run {
  public:
   block_run(const evaluation& e, const block_plan& plan)
@@ -79,7 +79,7 @@ class block_run {
     return run_steps();
   }
   std::byte* value(std::uint8_t number) const { return at_[number]; }  // cppcheck-suppress CastIntegerToAddressAtReturn
-  // Stores other elements than those of the output's value.
+  // Stores elements from `from` instead of the output's value.
   void store_from(const evaluation_output& o, std::byte* from) {
     std::swap(at_[o.value], from);
     store(o, std::min(plan_.block, plan_.line - first_));
@@ -89,7 +89,7 @@ class block_run {
  private:
   std::byte* slot(int s) const { return registers_ + static_cast<std::size_t>(s) * plan_.slot_bytes; }
 
-  // Returns true if this is another line.
+  // Makes block k the current one. Returns true if it is on another line.
   bool go_to(std::size_t k) {
     const std::size_t before = line_;
     line_ = plan_.is_block_major ? k % plan_.lines : k / plan_.blocks;
@@ -109,12 +109,12 @@ class block_run {
       offset += static_cast<std::ptrdiff_t>(outer_[d]) * o.stride_bytes[d];
     return offset;
   }
-  // The first element of the block in an array that is contiguous on the line.
+  // Returns the first element of the block, for an array that is contiguous on the line.
   std::byte* flat(const evaluation_operand& o) const {
     return o.data + line_offset(o) + static_cast<std::ptrdiff_t>(first_ * size_of(o.type));
   }
 
-  // Registers that several blocks share have the contents of the first block of the line.
+  // Fills registers that several blocks share, with the elements of the line's first block.
   void materialize(load_way when, std::size_t n) {
     const std::size_t here = first_;
     first_ = 0;
@@ -270,7 +270,7 @@ void interpret(const evaluation& e, unsigned most_threads) {
   const std::size_t all = plan.lines * plan.blocks;
   const unsigned threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(e, most_threads), all));
   if (threads == 1) return block_run(e, plan).run(0, all);
-  std::vector<block_run> runs;  // registers are allocated here, where an exception has a caller
+  std::vector<block_run> runs;  // allocated here: an exception on another thread would end the program
   for (unsigned k = 0; k != threads; ++k) runs.emplace_back(e, plan);
   on_threads(threads, [&](unsigned k) { runs[k].run(all * k / threads, all * (k + 1) / threads); });
 }

@@ -4,8 +4,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Evaluates. Blocks until done. Large evaluations run on several threads, at most `most_threads`; 0: as many as there
-// are cores. Calls nothing of ferry.
+// Runs the evaluation, and blocks until it is done. Large evaluations run on several threads: at most `most_threads`,
+// or the number of cores if that is 0. Does not call other parts of ferry.
 void interpret(const evaluation& e, unsigned most_threads = 0);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,8 +1,8 @@
 // The loops over blocks, in the namespace FERRY_LOOPS. Included once by each source that compiles them; no include
 // guard. FERRY_LOOPS_ALL: also the functions that no compiler vectorizes.
 //
-// Values of complex numbers have a type of their own: functions of std::complex that the AVX2 build instantiates must
-// not replace those of programs.
+// Complex numbers have a type of their own, not std::complex. Otherwise the linker might use functions of std::complex
+// that were compiled for AVX2 in the whole program.
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -29,7 +29,7 @@ concept real_value = std::is_floating_point_v<T>;
 template <class T>
 concept integer_value = std::is_integral_v<T>;
 
-// Type of values in registers and in memory.
+// The types of values in registers and in memory.
 template <scalar_type Type>
 struct value_type {
   using type = scalar_of<Type>;
@@ -115,7 +115,8 @@ static inline T greatest(T) {
   return std::numeric_limits<T>::max();
 }
 
-// The functions of <cmath>, as the compiler's built-in ones: templates of the library must not be instantiated here.
+// The functions of <cmath>, as built-in functions of the compiler. Templates of the library must not be instantiated
+// here, for the same reason.
 #define FERRY_FUNCTION_1(name)                                         \
   static inline float name(float a) { return __builtin_##name##f(a); } \
   static inline double name(double a) { return __builtin_##name(a); }
@@ -215,7 +216,7 @@ FERRY_FUNCTION_2(atan2)
 FERRY_FUNCTION_2(hypot)
 FERRY_FUNCTION_2(nextafter)
 FERRY_FUNCTION_2(fdim)
-// Without the variable signgam, which threads would share.
+// Does not write the variable signgam, which all threads share.
 static inline float lgamma(float a) {
   int sign_of_gamma = 0;
   return ::lgammaf_r(a, &sign_of_gamma);
@@ -224,7 +225,7 @@ static inline double lgamma(double a) {
   int sign_of_gamma = 0;
   return ::lgamma_r(a, &sign_of_gamma);
 }
-// sin(pi a): reduced exactly to [-1/2, 1/2].
+// sin(pi a). The reduction of a to [-1/2, 1/2] is exact.
 template <real_value T>
 static inline T sinpi(T a) {
   constexpr T pi = static_cast<T>(3.141592653589793238462643383279502884L);
@@ -270,7 +271,7 @@ static inline complex_value<T> pow(complex_value<T> a, complex_value<T> b) {
 #undef FERRY_FUNCTION_2
 #undef FERRY_FUNCTION_3
 
-// Operations whose loops run faster with wider registers. The others are calls of functions.
+// True for operations whose loops are faster with wider registers. The others are calls of functions.
 constexpr bool is_vectorized(operation o, scalar_type t) {
   using enum operation;
   switch (o) {
@@ -344,7 +345,8 @@ struct computation;
 FERRY_OPERATIONS(FERRY_OPERATION)
 #undef FERRY_OPERATION
 
-// Elements in loops. Those of bool are numbers: compilers do not vectorize loops that load bool.
+// The types of elements in loops. Elements of type bool are bytes, because compilers do not vectorize loops that load
+// bool.
 template <scalar_type Type>
 using element_in_loop = std::conditional_t<Type == scalar_type::boolean, unsigned char, value_of_type<Type>>;
 
@@ -359,7 +361,8 @@ static void run_operation(std::byte* to, const std::byte* a, const std::byte* b,
   const auto* y = reinterpret_cast<const value*>(operands > 1 ? b : nullptr);
   const auto* z = reinterpret_cast<const value*>(operands > 2 ? c : nullptr);
   using of = computation<What>;
-  // The same memory as an operand's is written after it is read, in the same iteration.
+  // If the result overwrites an operand, each iteration reads an element before it writes it. So iterations are
+  // independent.
 #ifdef __clang__
 #pragma clang loop vectorize(assume_safety)
 #else
@@ -417,7 +420,7 @@ static inline const T& element_at(const std::byte* base, std::ptrdiff_t offset) 
   return *reinterpret_cast<const T*>(base + offset);
 }
 
-// Specialized for columns that are contiguous, and for one value a row.
+// Has loops of their own for contiguous columns, and for rows of one value.
 template <class T>
 static void run_gather(std::byte* to, const std::byte* from, const element_grid& g) {
   auto* r = reinterpret_cast<T*>(to);

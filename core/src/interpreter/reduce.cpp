@@ -12,11 +12,11 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-constexpr std::size_t blocks_of_a_part = 128;  // what one thread combines at a time: does not depend on the threads
+constexpr std::size_t blocks_of_a_part = 128;  // combined by one thread; the same for any number of threads
 constexpr std::size_t rows_of_leaf = 16;       // rows that are added one after the other
 
-// How the blocks of long runs are combined. A column is what has accumulators of its own: a run, or a block of inner
-// kept indices. Its blocks are joined in parts.
+// How the blocks of long runs are combined. A column is a set of blocks with common accumulators: a run, or the blocks
+// of some inner kept indices. Its blocks are combined in parts, and the parts are joined.
 struct long_reduction {
   long_reduction(const reduction_evaluation& reduction, const reduction_layout& shape, const block_plan& blocks)
       : r(reduction),
@@ -37,18 +37,18 @@ struct long_reduction {
     }
     parts = (steps + blocks_of_a_part - 1) / blocks_of_a_part;
   }
-  // The first block of a column; further ones are `stride` apart.
+  // Returns the first block of a column; the others follow at distances of `stride`.
   std::size_t first_block(std::size_t column) const {
     return is_wide ? column / stride * layout.reduced * stride + column % stride : column * steps;
   }
-  // Accumulators of a column, and their first kept index.
+  // Return the number of accumulators of a column, and the kept index of the first one.
   std::size_t accumulators_of(std::size_t column) const {
     return is_wide ? std::min(plan.block, plan.line - column % plan.blocks * plan.block) : width;
   }
   std::size_t kept_index(std::size_t column) const {
     return is_wide ? column / plan.blocks * plan.line + column % plan.blocks * plan.block : column * width;
   }
-  // Reduced index of the first element of block `step` of a column.
+  // Returns the reduced index of the first element in block `step` of a column.
   std::size_t position(std::size_t step) const {
     if (is_wide) return step;
     return (step / plan.blocks * plan.line + step % plan.blocks * plan.block) / layout.inner;
@@ -69,7 +69,7 @@ class column_sum {
         loops_(&loops_of(o.what, type_of(all.r, o))),
         size_(size_of(type_of(all.r, o))),
         by_rows_(o.what == reduction_operation::least || o.what == reduction_operation::greatest),
-        // A block of several rows is at most one part a bit of their number, and each may begin a leaf.
+        // fold_rows() divides a block into at most as many parts as the number of its rows has bits.
         tree_(o.what, type_of(all.r, o), all.width,
               blocks_of_a_part * static_cast<std::size_t>(std::bit_width(all.plan.block) + 1)),
         wide_(all.plan.block, o.what, type_of(all.r, o)) {}
@@ -98,7 +98,7 @@ class column_sum {
   std::size_t count() const { return tree_.count(); }
 
  private:
-  // A leaf of several rows a block has accumulators for each of them, unless rows are added one by one.
+  // True if a leaf has accumulators for each row of a block. They are joined when the leaf is complete.
   bool is_folded() const { return !all_->is_wide && !by_rows_; }
   void begin_leaf() {
     leaf_ = is_folded() ? wide_.at(0) : tree_.next();
@@ -113,7 +113,7 @@ class column_sum {
       tree_.push(all_->width, rows_ * (elements_ / all_->width));
     rows_ = 0;
   }
-  // Joins the rows of a block by halves, as often as their number is even.
+  // Joins the rows of a block in trees, one for each bit of their number.
   void fold_rows() {
     const std::size_t width = all_->width;
     for (std::size_t at = 0, left = elements_ / width; left != 0;) {
@@ -137,7 +137,7 @@ class column_sum {
   std::size_t rows_ = 0, elements_ = 0;
 };
 
-// What a thread needs.
+// The state of one thread: its registers, accumulators and writers.
 struct reducing_thread {
   reducing_thread(const long_reduction& all) : blocks(all.r.input, all.plan) {
     for (const reduction_output& o : all.r.results) {
@@ -210,7 +210,7 @@ void reduce_long(const reduction_evaluation& r, const reduction_layout& layout, 
   if (all.parts > 1) write_parts(all, parts, counts);
 }
 
-// Each block has whole groups.
+// For short runs: each block has whole groups, and needs no other block.
 void reduce_short(const reduction_evaluation& r, const reduction_layout& layout, const block_plan& plan,
                   unsigned most_threads) {
   const std::size_t all = plan.lines * plan.blocks, group = layout.group();

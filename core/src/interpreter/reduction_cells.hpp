@@ -67,7 +67,7 @@ static inline part_of<T> scalar_product(T a, T b) {
 }
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-// NaN if one value is; -0 is less than +0.
+// Minimum or maximum: NaN if one value is NaN; -0 is less than +0.
 template <class T>
 static inline T lesser_of(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -87,7 +87,7 @@ static inline T greater_of(T a, T b) {
   }
 }
 
-// A value and nothing else. What: the operation.
+// A cell with a value only. What: the operation.
 template <reduction_operation What, class T>
 struct plain_cell {
   static constexpr bool has_second = false;
@@ -126,7 +126,7 @@ struct plain_cell {
   inline void join(const plain_cell& o, part_of<T>, part_of<T>) { v = joined(v, o.v); }
 };
 
-// The best value and its position.
+// A cell with the least or greatest value, and its position.
 template <reduction_operation What, class T>
 struct position_cell {
   static constexpr bool has_second = true;
@@ -155,7 +155,8 @@ struct position_cell {
   }
 };
 
-// Mean and sum of squared distances from it (Welford; joined as by Chan, Golub and LeVeque).
+// A cell with the mean, and the sum of squared distances from it. add() is by Welford, join() by Chan, Golub and
+// LeVeque.
 template <class T>
 struct moments_cell {
   static constexpr bool has_second = true;

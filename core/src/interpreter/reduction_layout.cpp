@@ -15,7 +15,7 @@ const reduction_table& common_reduction_loops() {
 reduction_layout::reduction_layout(const reduction_evaluation& r) {
   std::size_t d = 0;
   for (; d != r.input.rank && !r.is_reduced[d]; ++d) inner *= r.input.extent[d];
-  if (d == r.input.rank) std::swap(inner, outer);  // nothing to combine: each element is a run of one
+  if (d == r.input.rank) std::swap(inner, outer);  // no axis is reduced: each element is a run of length 1
   for (; d != r.input.rank && r.is_reduced[d]; ++d) reduced *= r.input.extent[d];
   for (; d != r.input.rank; ++d) outer *= r.input.extent[d];
 }

@@ -9,7 +9,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Runs and groups below this length are combined within one block. At least block_plan's shortest line.
+// Runs and groups below this length are combined within one block. At least as long as the shortest line of a
+// block_plan.
 inline constexpr std::size_t shortest_run = 512;
 
 struct reduction_layout {
@@ -24,12 +25,12 @@ const reduction_table& common_reduction_loops();
 inline const reduction_loops& loops_of(reduction_operation what, scalar_type type) {
   return common_reduction_loops().reduce[static_cast<int>(what)][static_cast<int>(type)];
 }
-// Type of the values that are combined.
+// Returns the type of the values that an output combines.
 inline scalar_type type_of(const reduction_evaluation& r, const reduction_output& o) {
   return r.input.code[o.value].type;
 }
 
-// Memory of accumulators.
+// Owns the memory of accumulators.
 class accumulator_memory {
  public:
   accumulator_memory() = default;
@@ -49,15 +50,15 @@ class accumulator_memory {
 // Joins results of consecutive parts in pairs, so that rounding errors grow with the logarithm of their number.
 class combination_tree {
  public:
-  // For at most `parts` parts of at most `width` accumulators. Other members allocate nothing.
+  // Allocates memory for at most `parts` parts of at most `width` accumulators. Other members do not allocate.
   combination_tree(reduction_operation what, scalar_type type, std::size_t width, std::size_t parts);
-  // Accumulators without values for the next part; valid until push().
+  // Returns empty accumulators for the next part; valid until push().
   accumulators next();
-  // Adds the part that is in next(): `n` accumulators of `count` values each.
+  // Adds the part in the accumulators that next() returned: `n` of them, each of `count` values.
   void push(std::size_t n, std::size_t count);
-  // The accumulators of all parts. Afterwards the tree is empty; they are valid until next().
+  // Joins all parts and returns the accumulators, which are valid until next(). Afterwards the tree is empty.
   accumulators take(std::size_t n);
-  // Number of values in each accumulator that take() returned last.
+  // Returns the number of values in each accumulator of the last take().
   std::size_t count() const { return total_; }
 
  private:
@@ -71,7 +72,7 @@ class combination_tree {
   std::vector<node> nodes_;
 };
 
-// Writes results to memory: those of consecutive kept indices, the inner ones first.
+// Writes results of consecutive kept indices to memory, the inner ones first.
 class result_writer {
  public:
   result_writer(const reduction_evaluation& r, const reduction_output& o, std::size_t most);

@@ -13,7 +13,7 @@
 #include "interpreter/reduction_cells.hpp"
 #include "interpreter/scan_loops_of.hpp"
 
-// The iterations of the next loop may be computed together.
+// Lets the compiler vectorize the next loop: its iterations are independent.
 #ifdef __clang__
 #define FERRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -70,7 +70,7 @@ static inline Cell no_value() {
     return {Cell::none()};
 }
 
-// Weights of a join, of moments only.
+// The factors of a join of moments; other cells need none.
 template <class Cell>
 struct join_weights {
   using T = part_of<typename Cell::value>;
@@ -83,14 +83,14 @@ struct join_weights {
   }
 };
 
-// One accumulator of n values; positions from 0.
+// Combines n values, whose positions begin at 0, into one cell.
 template <class Cell>
 static inline Cell combined(const typename Cell::value* x, std::size_t n) {
   using T = typename Cell::value;
   if constexpr (is_position<Cell>) {
     Cell best = no_value<Cell>();
     if (n == 0) return best;
-    // The extreme first, which is vectorized; then its first place.
+    // Finds the extreme in a vectorized loop, then its first position.
     constexpr auto extreme = Cell::is_better(T(0), T(1)) ? reduction_operation::minimum : reduction_operation::maximum;
     const T found = combined<plain_cell<extreme, T>>(x, n).v;
     std::size_t i = 0;
@@ -133,7 +133,7 @@ static inline Cell combined(const typename Cell::value* x, std::size_t n) {
       for (std::size_t i = 0; i != n; ++i) all.v = Cell::joined(all.v, x[i]);
       return all;
     }
-    // In pieces, so that a chain of additions has at most rows_of_leaf of them.
+    // Adds in pieces, so that no chain has more than rows_of_leaf additions.
     T part[lanes], sum[lanes];
     std::size_t i = 0;
     while (i + lanes <= n) {
@@ -215,7 +215,7 @@ static void run_fold_runs(const accumulators& to, const std::byte* x, std::size_
   for (std::size_t i = 0; i < runs; ++i, from += length) all.set(i, combined<Cell>(from, length));
 }
 
-// rows * columns is less than shortest_run (see reduce_blocks.cpp).
+// rows * columns is less than shortest_run (reduction_layout.hpp).
 template <class Cell>
 static void run_fold_groups(const accumulators& to, const std::byte* x, std::size_t groups, std::size_t rows,
                             std::size_t columns) {

@@ -1,4 +1,4 @@
-// Scans and counts on the CPU; see reduce.hpp.
+// The parts of reduce_on_cpu() for scans and histograms.
 #pragma once
 #include "ferry/core/detail/operations/reduction_evaluation.hpp"
 

@@ -1,4 +1,4 @@
-// Scans: each element is combined with those before it along one axis.
+// Scans on the CPU: each element is combined with those before it along one axis.
 #include <algorithm>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// One output in one thread: its running values, and room for a block of results.
+// The state of one output in one thread: its running values, and memory for a block of results.
 struct running_output {
   running_output(const reduction_evaluation& r, const reduction_output& o, std::size_t width, std::size_t block)
       : loops(&common_reduction_loops().scan[static_cast<int>(o.what)][static_cast<int>(r.input.code[o.value].type)]),
@@ -27,8 +27,8 @@ struct running_output {
   std::vector<std::byte> carry, results;
 };
 
-// Goes over a block of rows of `inner` elements, each with its running value. The elements before it in its line, or
-// before it in this column of a wide one: `before`.
+// Scans a block of rows of `inner` elements, each with its own running value. before: number of elements before the
+// block, in its line or, if lines are wide, in its column.
 void scan_rows(running_output& o, std::byte* to, const std::byte* x, std::size_t n, std::size_t before,
                const reduction_layout& layout) {
   for (std::size_t done = 0; done < n;) {
@@ -46,7 +46,7 @@ void scan_rows(running_output& o, std::byte* to, const std::byte* x, std::size_t
 }
 
 struct scanning_thread {
-  // e: the input with the outputs.
+  // e: the input, with the outputs of the scan.
   scanning_thread(const reduction_evaluation& r, const evaluation& e, const block_plan& plan, std::size_t width)
       : blocks(e, plan) {
     for (const reduction_output& o : r.results) outputs.emplace_back(r, o, width, plan.block);
@@ -59,7 +59,7 @@ struct scanning_thread {
 
 void scan_on_cpu(const reduction_evaluation& r, unsigned most_threads) {
   const reduction_layout layout(r);
-  // The interpreter stores blocks of outputs.
+  // The interpreter stores the results, as blocks of outputs.
   std::vector<evaluation_output> stored;
   std::vector<std::uint8_t> values;
   for (const reduction_output& o : r.results) {
@@ -71,7 +71,7 @@ void scan_on_cpu(const reduction_evaluation& r, unsigned most_threads) {
   const bool is_wide = !layout.is_short() && layout.inner >= shortest_run;
   block_plan plan(e, values, layout.is_short() ? layout.group() : is_wide ? 1 : layout.inner);
   plan.is_block_major = false;
-  // A chain is what one thread does from its beginning to its end: blocks at equal distances.
+  // A chain is a sequence of blocks, at equal distances, that one thread scans in order.
   const std::size_t lines = is_wide ? layout.inner / plan.line : 1, stride = is_wide ? lines * plan.blocks : 1;
   const std::size_t all = plan.lines * plan.blocks;
   const std::size_t chains = layout.is_short() ? all : is_wide ? layout.outer * stride : layout.outer;

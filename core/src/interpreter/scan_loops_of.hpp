@@ -1,6 +1,7 @@
 // The loops of scans: running values. Included by reduction_loops_of.hpp only; no include guard.
 //
-// Sums of float are carried in double. Sums of double carry the rounding errors in a second double (Knuth, Neumaier).
+// The running sum of floats is a double. The running sum of doubles has its rounding errors in a second double (Knuth,
+// Neumaier).
 namespace ferry::inline FERRY_ABI::detail::FERRY_LOOPS {
 
 template <class T>
@@ -22,7 +23,7 @@ struct running_sum<double> {
     const double sum = v + x;
     const double kept = sum - v, error = (v - (sum - kept)) + (x - kept);
     v = sum;
-    lost += error == error ? error : 0;  // infinities lose nothing
+    lost += error == error ? error : 0;  // the error of an infinite sum is NaN
   }
   inline double get() const { return v + lost; }
 };
@@ -41,7 +42,7 @@ struct running_value {
 template <reduction_operation What, class T>
 using running = std::conditional_t<What == reduction_operation::sum, running_sum<T>, running_value<What, T>>;
 
-// Running values are in memory of the caller, `scan_carry_bytes` apart.
+// Running values are in the caller's memory, at distances of scan_carry_bytes.
 template <class Running>
 static inline Running& running_at(std::byte* carry, std::size_t i) {
   static_assert(sizeof(Running) <= scan_carry_bytes);
