@@ -142,7 +142,7 @@ MUTANTS = [
     ("expressions", "an index is that of the part",
      (PARTS, "if (axis >= part.whole.rank || part.shape.extent[axis] == part.whole.extent[axis]) return value;", "if (axis < max_rank) return value;")),
     ("expressions", "a reduction along axes forgets a member",
-     (OVER_TEAM, "std::min(team_.size(), along);  // those", "std::min(std::max<std::size_t>(1, team_.size() - 1), along);  // those")),
+     (OVER_TEAM, "std::min(team_.size(), along);  // that", "std::min(std::max<std::size_t>(1, team_.size() - 1), along);  // those")),
     ("expressions", "members that are joined later replace the others",
      (OVER_TEAM, "joined[k] = array_program(results[k]);", "joined.clear(), k = results.size() - 1;")),
     ("expressions", "the totals of the first member are not combined",

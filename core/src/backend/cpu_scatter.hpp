@@ -4,8 +4,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Stores, or adds, in the order of the values. Throws invalid_argument before it writes, if an index is outside, or of
-// a task that is checked, repeated.
+// Stores or adds the values in their order. Throws invalid_argument, before it writes anything, if an index is outside
+// of its axis. If the task is checked, also if an index is repeated.
 void scatter_on_cpu(const scatter_task& t);
 
 }  // namespace ferry::inline FERRY_ABI::detail

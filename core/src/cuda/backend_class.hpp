@@ -124,7 +124,7 @@ class cuda_backend final : public detail::backend {
   struct device_entry {
     device_properties properties;
     std::size_t most_pitch = 0;  // of 2-D copies
-    unsigned most_blocks = 0;    // enough to fill the device several times
+    unsigned most_blocks = 0;    // blocks of a grid that fill the device several times
   };
   const device_entry& at(int device, std::string_view verb) const;
   // A foreign stream that is being captured cannot be queried; it is assumed to be of the current device.

@@ -1,4 +1,4 @@
-// Programs on CUDA devices: by the kernel that was compiled for their shape, or by the interpreter kernel.
+// Evaluates programs on CUDA devices: by the kernel that was compiled for their shape, or by the interpreter kernel.
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
 #include "cuda/jit/interpreter_kernel.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view evaluating = "evaluation of an expression";
 
-// Requires needs_compiled_kernel(e).
+// Returns why the program needs a compiled kernel, for errors. Requires needs_compiled_kernel(e).
 std::string what_needs_a_kernel(const evaluation& e) {
   const std::string places = generator::places_of_functions(e);
   return places.empty() ? " that gathers elements" : " that calls " + places;
@@ -50,7 +50,7 @@ void cuda_backend::interpret(native_stream stream, int device, const evaluation&
   const cudaError_t r = launch_interpreter(program, at(device, evaluating).properties.multiprocessors, s);
   if (r != cudaErrorNotSupported) return check_on(r, evaluating, s);
   clear_pending();
-  // Larger than the interpreter takes: such programs wait for their kernel.
+  // The interpreter refuses programs of this size: blocks until their kernel is compiled.
   if (!is_capturing(stream))
     if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
   throw not_supported(std::string(evaluating) + ": a program of " + std::to_string(e.code.size()) +
@@ -60,7 +60,8 @@ void cuda_backend::interpret(native_stream stream, int device, const evaluation&
                       "first (fr::evaluate)");
 }
 
-// The interpreter kernel neither calls functions of the program nor gathers: such an evaluation waits for its kernel.
+// Blocks until the kernel is compiled, and returns it. For evaluations that call functions or gather elements, which
+// the interpreter kernel does not support.
 void* cuda_backend::finish_needed(int device, const evaluation& e, const generator::kernel_plan& p) {
   if (void* const function = kernels_->finish(device, e, p)) return function;
   throw not_supported(
@@ -68,7 +69,7 @@ void* cuda_backend::finish_needed(int device, const evaluation& e, const generat
       ": its kernel cannot be compiled, and only compiled kernels do that: " + kernels_->why_not(device, p.shape()));
 }
 
-// Captures compile nothing: there, a program whose kernel is not compiled is interpreted.
+// Inside a capture, requests no kernels: a program whose kernel is not compiled is interpreted.
 void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, std::span<const kernel_use>) {
   const cudaStream_t stream = raw(s);
   generator::recent_kernels& recent = generator::recent_kernels::of_thread();

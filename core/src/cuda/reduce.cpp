@@ -1,4 +1,4 @@
-// Reductions, scans and counts of programs on CUDA devices: by the kernel that was compiled for their shape.
+// Runs reductions, scans and histograms on CUDA devices: by the kernel that was compiled for their shape.
 #include <string>
 
 #include "backend_class.hpp"

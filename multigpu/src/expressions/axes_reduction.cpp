@@ -10,14 +10,14 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// A result, in memory of each local member.
+// A result that each local member has in its memory, whole or in parts.
 class member_results final : public team_operand {
  public:
   member_results(const ferry::team& t, const axes_reduction& r, each_member results)
       : team_(t),
         text_(text_of(r.over)),
         results_(std::move(results)) {}
-  // Each member has a part along an axis.
+  // States that each member has only a part, along an axis.
   void cut_along(const cut_axis& c) { cut_ = c; }
   const ferry::team& team() const override { return team_; }
   std::string text() const override { return text_; }

@@ -11,7 +11,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-// Halos that a statement would exchange now.
+// Returns a line for each array whose halos a statement would exchange now.
 std::string exchanges_of(const expression_program& p) {
   stale_operands stale;
   stale.add(p);
@@ -20,7 +20,7 @@ std::string exchanges_of(const expression_program& p) {
   return text;
 }
 
-// The first local member with cells; the number of members if there is none.
+// Returns the first local member that owns cells; the number of members if there is none.
 std::size_t shown_member(const sharded_operand& a) {
   const team& t = a.team();
   for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m)
@@ -43,7 +43,7 @@ std::string how_members_join(const axes_reduction& r, std::size_t axis) {
   return "  every member joins the results of all\n";
 }
 
-// Elements like the cells of an array, of another type.
+// Returns an operand with the layout of an array's cells, and another type.
 program_operand like_cells(const sharded_operand& a, const program_part& p, scalar_type type) {
   program_operand o = a.cells(p);
   const auto before = static_cast<std::ptrdiff_t>(size_of(o.type)), now = static_cast<std::ptrdiff_t>(size_of(type));
@@ -118,7 +118,7 @@ bool precompile_sharded(const expression_program& p, scalar_type type) {
       const bool done = precompile_assignment(part_program(p, part), like_cells(a, part, type), t.device(m));
       is_compiled = is_compiled && done;
     };
-    compile(own);  // if the halos are up to date
+    compile(own);  // for statements that find the halos up to date
     if (parts.interior.shape != own.shape) compile(parts.interior), compile(parts.edges[0]), compile(parts.edges[1]);
   }
   return is_compiled;

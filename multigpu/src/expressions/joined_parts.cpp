@@ -18,7 +18,8 @@ expression_program negated(const expression_program& a) {
   return apply(operation::logical_not, scalar_type::boolean, a);
 }
 
-// True if a is less (argmin) or greater than b; NaN is, than all numbers.
+// Returns the program of: a is less (argmin) or greater (argmax) than b. NaN counts as less and greater than all
+// numbers.
 expression_program is_better(reduction_function f, scalar_type t, const expression_program& a,
                              const expression_program& b) {
   const bool is_least = f == reduction_function::argmin;
@@ -27,7 +28,7 @@ expression_program is_better(reduction_function f, scalar_type t, const expressi
   return either(better, both(apply(operation::isnan, t, a), negated(apply(operation::isnan, t, b))));
 }
 
-// The lesser or greater of two; NaN if one is NaN; -0 is less than +0.
+// Returns the program of the lesser or greater of two values. NaN if one is NaN; -0 is less than +0.
 expression_program extreme(operation is_better, scalar_type t, const expression_program& a,
                            const expression_program& b) {
   expression_program take_b = apply(is_better, t, b, a);
@@ -58,7 +59,8 @@ expression_program joined_values(reduction_function f, scalar_type t, const expr
 value_at_position first_found(reduction_function f, scalar_type t, const value_at_position& a,
                               const value_at_position& b) {
   constexpr scalar_type whole = scalar_type::int64;
-  // Of equal values, the one at the lower position: members along an inner axis have positions between each other's.
+  // Chooses the lower position among equal values: if the axis of distribution is not the outermost, the positions of
+  // several members are interleaved.
   const expression_program is_before = apply(operation::less, whole, b.position, a.position);
   const expression_program tie = negated(either(is_better(f, t, a.value, b.value), is_better(f, t, b.value, a.value)));
   const expression_program wins = either(is_better(f, t, b.value, a.value), both(tie, is_before));

@@ -1,4 +1,4 @@
-// Results of members, of one shape and type, which all members then read.
+// One result of each member, all of one shape and type, for all members to read.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,14 +15,15 @@ class member_parts {
   // Allocates the part of each local member. Requires a shape that is not empty.
   member_parts(const team& t, const program_shape& shape, scalar_type type);
   scalar_type type() const { return type_; }
-  // The memory of a local member's part.
+  // Returns the memory of a local member's part.
   program_operand own(std::size_t member) const;
 
-  // Brings the parts of other processes to each local member, in one operation for all. Does nothing in one process.
+  // Copies the parts of other processes to each local member, in one operation for all. Does nothing if the team is in
+  // one process.
   static void gather(const team& t, std::span<member_parts> all);
   using copies = std::vector<basic_array<std::uint8_t, 1, memory_kind::device>>;
-  // The part of any member, in memory that local member m reaches. May copy it on that member's stream; `made` keeps
-  // the copies alive. Requires gather().
+  // Returns the part of any member, in memory that local member m can access. May copy it on that member's stream, and
+  // then adds the copy to `made`, which must outlive the use. Requires an earlier gather().
   program_operand part_for(std::size_t m, std::size_t member, copies& made) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using function = reduction_function;
 
-// The axis of the result that is an axis of the elements.
+// Returns the number, in the result, of an axis of the elements.
 std::size_t result_axis(const axes_reduction& r, std::size_t axis) {
   if (r.over.are_kept) return axis;
   std::size_t at = 0;
@@ -22,7 +22,7 @@ std::size_t result_axis(const axes_reduction& r, std::size_t axis) {
   return at;
 }
 
-// The reduction of the same elements by another function, along the same axes.
+// Returns the reduction by function f, along the same axes.
 reduction_program reduced_by(function f, const axes_reduction& r, expression_program elements, scalar_type type,
                              bool keep = false) {
   std::vector<int> axes;
@@ -137,15 +137,15 @@ void reduction_over_team::join_for(std::size_t m, const program_operand& to,
                                    std::span<const member_parts> parts) const {
   constexpr std::size_t most_members = 8;
   const std::size_t along = deal_.extents.extent[deal_.axis];
-  const std::size_t members = std::min(team_.size(), along);  // those with cells
+  const std::size_t members = std::min(team_.size(), along);  // that own cells
   const bool has_positions = parts.size() > 1;
   const scalar_type t = computed_as(integer_promoted(parts.back().type()));
   std::vector<program_operand> results{to};
   if (has_positions && members > most_members)
     results.push_back(new_elements(r_.shape(), parts.back().type(), team_.device(m)));
   const stream_ref s = team_.stream(m);
-  member_parts::copies copies;             // freed behind the programs that read them
-  std::vector<expression_program> joined;  // the result; of positions, also the values there
+  member_parts::copies copies;             // lives until the programs that read them are submitted
+  std::vector<expression_program> joined;  // the result; for positions, also the values there
   for (std::size_t member = 0; member != members; ++member) {
     std::vector<expression_program> next;
     for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));

@@ -1,4 +1,4 @@
-// A reduction of expressions over sharded arrays: what each member computes of its cells, and how results are joined.
+// A reduction of expressions over sharded arrays along axes: what each member computes, and how the results are joined.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -31,9 +31,10 @@ class reduction_over_team {
   // True for mean, var and std: see finished().
   bool is_computed_from_sums() const;
 
-  // New memory for the result of each local member.
+  // Allocates memory for the result of each local member.
   each_member room() const;
-  // True if each member can write its part to its cells of an array that fits, as no operand reads them.
+  // True if each member can write its part directly to its cells of the array: the distributions fit, and no operand
+  // reads the cells.
   bool can_write(const sharded_operand& to) const;
   each_member cells_of(const sharded_operand& to) const;
   // Submits the reduction to memory of each local member.
@@ -49,7 +50,7 @@ class reduction_over_team {
   bool precompile_mean() const;
   // Joins the results of all members in memory of member m. parts: those of parts().
   void join_for(std::size_t m, const program_operand& to, std::span<const member_parts> parts) const;
-  // What is computed from the sum of all members; for a total, from each member's sum.
+  // Returns the program that computes the result from the sum of all members; for a total, from each member's sum.
   expression_program finished(expression_program sum) const;
 
  private:
@@ -68,7 +69,7 @@ class reduction_over_team {
   mutable std::shared_ptr<const team_operand> mean_;
 };
 
-// Reduces the cells that a member owns, in one pass. to: the memory of each reduction.
+// Submits reductions of the cells that a member owns, in one pass. to: the memory for each result.
 void reduce_cells(const sharded_operand& array, std::size_t member, std::span<const reduction_program> all,
                   std::span<const program_operand> to);
 // Compiles the kernels of reduce_cells() for all local members. Blocks until that is done. Returns false if nothing can

@@ -54,7 +54,7 @@ bool is_hazard(assignments all) {
   return false;
 }
 
-// The part of a temporary that has the cells of `part`. own: the cells of the temporary.
+// Returns the part of a temporary for the cells of `part`. own: the cells of the whole temporary.
 program_operand part_of_temporary(const program_operand& t, const program_part& own, const program_part& part) {
   program_part inside = part;
   for (std::size_t d = 0; d != own.shape.rank; ++d) inside.first[d] -= own.first[d];
@@ -92,7 +92,8 @@ class sharded_evaluation {
     const stream_ref s = team_.stream(p.member);
     assign_programs(&s, pairs, {});
   }
-  // Copies the temporaries of all members, if there are any, when all evaluations have been submitted.
+  // Copies the temporaries of all members to the destinations, if there are any. Call it when all evaluations have been
+  // submitted.
   void finish() const {
     if (!uses_temporaries_) return;
     team_.for_each([&](std::size_t m) {

@@ -30,7 +30,7 @@ reduction_program part_of_reduction(const reduction_program& r, const program_pa
 
 namespace {
 
-// Reductions over all cells by one pass of each member.
+// Several reductions over all cells, which each member computes in one pass.
 class totals_of_members {
  public:
   totals_of_members(const team& t, std::span<const total_of_team> all) : all_(all), team_(t) {

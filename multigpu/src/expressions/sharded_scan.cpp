@@ -20,7 +20,7 @@ reduction_function joined_by(reduction_operation o) {
   }
 }
 
-// The last cells of a part along an axis.
+// Returns the last cells of a part along an axis.
 program_part last_along(const program_part& p, std::size_t axis) {
   program_part last = p;
   last.first[axis] += static_cast<std::ptrdiff_t>(p.shape.extent[axis]) - 1;
@@ -94,7 +94,7 @@ class scan_of_members {
     const stream_ref s = team_.stream(m);
     assign_programs(&s, {&one, 1}, {});
   }
-  // What the cells of member m combine to: the last result of the member; if the scan is exclusive, with the last
+  // Returns the program of the total of member m: the last result; if the scan is exclusive, combined with the last
   // element.
   expression_program total_of(std::size_t m) const {
     expression_program last = array_program(last_along(scanned(m), deal_.axis));
@@ -102,7 +102,7 @@ class scan_of_members {
     const expression_program element = part_program(r_.over.program, last_along(array_.own(m), deal_.axis));
     return joined_values(joined_by(r_.over.how.what), computed_as(r_.over.result), last, element);
   }
-  // The totals of each member: copies, as members change their own results.
+  // Copies the totals of all members, because each member changes its results afterwards.
   member_parts gathered_totals() const {
     program_shape shape = deal_.extents;
     shape.extent[deal_.axis] = 1;

@@ -14,7 +14,7 @@ bool reads_mirrors(const shard_deal& d, const axis_offsets& by, std::size_t memb
   return false;
 }
 
-// Cells [from, from + count) along the axis of distribution.
+// Returns the cells [from, from + count) along the axis of distribution.
 program_part along(const program_part& own, std::size_t axis, std::size_t from, std::size_t count) {
   program_part p = own;
   p.first[axis] += static_cast<std::ptrdiff_t>(from);
@@ -39,7 +39,7 @@ void stale_operands::add(const team_operand& o, bool even_if_filled) {
   const shard_deal d = array->deal();
   const axis_offsets by = o.shift();
   if (d.extents.is_empty() || !reads_mirrors(d, by, o.team().size())) return;
-  // Processes do not know which views others handed out, and must agree whether they exchange.
+  // All processes must make the same decision, and do not know which views other processes handed out.
   if (!even_if_filled && array->halos_are_filled() && !spans_processes(o.team())) return;
   if (by[d.axis] < 0) low_ = std::max(low_, static_cast<std::size_t>(-by[d.axis]));
   is_periodic_ = is_periodic_ || d.periodic[d.axis];

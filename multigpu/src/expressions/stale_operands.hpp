@@ -18,11 +18,11 @@ struct evaluated_parts {
 class stale_operands {
  public:
   void add(const expression_program& p);
-  // As if all halos were out of date, to learn the parts. May be without plans.
+  // As if all halos were out of date. Used to find the parts only; plans may be missing.
   void add_filled(const expression_program& p);
-  // One for each array.
+  // The plans, one for each array.
   std::span<halo_plan* const> plans() const { return plans_; }
-  // The arrays, as plans().
+  // The arrays, in the order of plans().
   std::span<const sharded_operand* const> arrays() const { return arrays_; }
   evaluated_parts parts_of(const sharded_operand& to, std::size_t member) const;
   void note_filled() const;
@@ -32,7 +32,7 @@ class stale_operands {
   std::vector<const sharded_operand*> arrays_;
   std::vector<halo_plan*> plans_;
   std::size_t low_ = 0, high_ = 0;  // greatest distance along the axis of distribution
-  bool is_periodic_ = false;        // true: some array is, along that axis
+  bool is_periodic_ = false;        // true: an array is periodic along that axis
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -16,29 +16,29 @@ namespace ferry::inline FERRY_ABI::detail::cuda {
 
 class expression_kernels {
  public:
-  // targets: of each device. Throws parse_error for FERRY_JIT and its companions.
+  // targets: the architecture of each device. Throws parse_error for FERRY_JIT and the variables that begin with it.
   explicit expression_kernels(std::vector<jit::architecture> targets)
       : loader_(std::move(targets)),
         service_(compiler_, loader_, jit::jit_settings::from_environment()) {}
 
-  // A number that no other object of the process has.
+  // Returns a number that no other object of the process has.
   std::uint64_t number() const { return number_; }
-  // The compiled kernel of a shape; null if there is none (yet). Takes no lock.
+  // Returns the compiled kernel of a shape; null if there is none (yet). Takes no lock.
   void* find(int device, std::string_view shape) const noexcept {
     const jit::kernel* const k = service_.find(device, shape);
     return k ? k->function() : nullptr;
   }
-  // Requests the kernel where nothing is compiled yet. With FERRY_JIT=sync, blocks until it is compiled. Returns what
+  // Requests the kernel if it is not compiled yet. With FERRY_JIT=sync, blocks until it is compiled. Returns what
   // find() returns then.
   void* request(int device, const evaluation& e, const generator::kernel_plan& p);
   // Blocks until the kernel is compiled, or cannot be. Returns its function, or null.
   void* finish(int device, std::string_view shape, const std::function<jit::kernel_source()>& make);
   void* finish(int device, const evaluation& e, const generator::kernel_plan& p);
-  // State and source, for explain(). launch: such as "7 blocks of 256". without: what happens without the kernel, such
-  // as "interpreted".
+  // Returns state and source, for explain(). launch: such as "7 blocks of 256". without: what runs instead of the
+  // kernel, such as "interpreted".
   std::string text(int device, std::string_view shape, const jit::kernel_source& source, std::string_view launch,
                    std::string_view without) const;
-  // Why there is no compiled kernel, for error messages.
+  // Returns why there is no compiled kernel, for error messages.
   std::string why_not(int device, std::string_view shape) const;
 
  private:

@@ -13,7 +13,7 @@ std::span<const device_header> device_headers();
 
 namespace {
 
-// What these headers of the standard library declare is in functor_std.inc.
+// Headers of the standard library that functor_std.inc replaces.
 constexpr const char* in_functor_std[] = {"array",  "cmath",  "concepts", "cstddef",     "cstdint",
                                           "cstdio", "limits", "tuple",    "type_traits", "utility"};
 

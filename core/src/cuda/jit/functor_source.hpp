@@ -5,7 +5,7 @@
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 
-// Equal texts have equal options and headers.
+// Returns the source. Kernels with equal sources have equal options and headers.
 jit::kernel_source functor_source(const kernel_text& kernel);
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

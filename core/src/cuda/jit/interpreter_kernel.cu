@@ -7,7 +7,7 @@
 namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace interpreter {
 
-// The functions of generated kernels, under their names.
+// The functions of generated kernels, under the same names.
 using ::abs;
 using ::acos;
 using ::acosh;
@@ -67,12 +67,12 @@ using value = typename value_type<Type>::type;
 
 extern __shared__ uint4 block_memory[];  // the program, then the slots
 
-// What a thread knows.
+// The lanes of a thread: their slots, and their indices.
 struct place {
   unsigned slots;    // index of its first chunk in block_memory
-  unsigned threads;  // distance of its chunks
+  unsigned threads;  // distance between its chunks
   unsigned chunks;
-  unsigned lanes;                   // valid ones
+  unsigned lanes;                   // number of lanes with elements
   unsigned long long at[max_rank];  // index of the first lane along each axis
 };
 
@@ -155,7 +155,8 @@ __device__ __forceinline__ auto wrapped(T a, T b, T c) {
   }
 }
 
-// Functions of many instructions are calls, a lane at a time: inlined they would take the registers of all others.
+// True for functions that are called for one lane at a time. Inlining their many instructions would increase the
+// registers of the whole kernel.
 constexpr bool is_call(operation o, scalar_type t) {
   switch (o) {
     case operation::add:
@@ -246,7 +247,7 @@ __device__ __forceinline__ To cast(From a) {
     else
       return To(part(a), part(0));
   } else if constexpr (from_complex) {
-    return To(0);  // programs have no such cast
+    return To(0);  // never used: programs have no such cast
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     return to_integer<To>(a);
   } else {

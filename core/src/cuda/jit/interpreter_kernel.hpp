@@ -1,4 +1,4 @@
-// The kernel that interprets programs, where none is compiled for them.
+// The kernel that interprets programs for which no kernel is compiled.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -6,8 +6,9 @@
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 
-// Launches it on s, whose device must be current. multiprocessors: of that device. Returns cudaErrorNotSupported for
-// programs that are too large for the device's shared memory, or for the parameters of kernels of this toolkit.
+// Launches the kernel on s, whose device must be current. multiprocessors: their number on that device. Returns
+// cudaErrorNotSupported for programs that are too large for the device's shared memory, or for the parameters of
+// kernels of this toolkit.
 cudaError_t launch_interpreter(const interpreter_program& p, int multiprocessors, cudaStream_t s);
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -18,7 +18,7 @@ int values_of(const instruction& i) {
   return i.what == operation::load || i.what == operation::constant || i.what == operation::index ? 0 : 1;
 }
 
-// Slots are reused after the last use of their value, except those of constants.
+// Returns the steps of a program. Slots, except those of constants, are reused after the last use of their value.
 steps steps_of(const evaluation& e) {
   constexpr std::size_t to_the_end = most_instructions;
   std::array<std::size_t, most_instructions> last_use{};

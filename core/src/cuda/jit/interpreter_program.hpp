@@ -29,16 +29,16 @@ struct interpreter_access {
   std::int64_t stride[max_rank];  // in bytes
 };
 
-// Followed by the constants, the accesses and the steps.
+// The start of a program in memory. The constants, the accesses and the steps follow it.
 struct alignas(16) interpreter_header {
   std::uint64_t positions;         // vectors of all rows
   std::uint64_t row;               // elements of axis 0
   std::uint64_t digits[max_rank];  // vectors of a row, then the extents of the other axes
   std::uint16_t rank, constants, accesses, steps;
-  std::uint16_t first_step;     // steps before it make constants, once a block
+  std::uint16_t first_step;     // steps before it load constants, once in each block
   std::uint16_t slots, chunks;  // chunks of 16 bytes of a slot and thread
   std::uint16_t is_narrow;      // positions fit 32 bits
-  std::uint32_t bytes;          // with all that follows, a multiple of 16
+  std::uint32_t bytes;          // of header, constants, accesses and steps; a multiple of 16
 };
 
 class interpreter_program {
@@ -47,11 +47,11 @@ class interpreter_program {
   const interpreter_header& header() const { return *reinterpret_cast<const interpreter_header*>(bytes_.data()); }
   const std::byte* data() const { return bytes_[0].bytes; }
   std::size_t size() const { return bytes_.size() * sizeof(program_constant); }
-  // Bytes of shared memory of a block: the program and the slots.
+  // Returns the bytes of shared memory of a block, for the program and the slots.
   std::size_t shared_bytes(unsigned threads) const {
     return size() + std::size_t{16} * threads * header().slots * header().chunks;
   }
-  // Threads of a block for which the slots fit `most` bytes; 0 if there are none.
+  // Returns the number of threads of a block whose slots fit `most` bytes; 0 if not even the smallest block fits.
   unsigned threads_for(std::size_t most) const;
 
  private:

@@ -8,7 +8,7 @@ namespace ferry::inline FERRY_ABI::detail::cuda {
 
 class module_loader final : public jit::code_loader {
  public:
-  // targets: of each device.
+  // targets: the architecture of each device.
   explicit module_loader(std::vector<jit::architecture> targets) : targets_(std::move(targets)) {}
   std::string version() override;
   jit::architecture target(int device) override { return targets_.at(static_cast<std::size_t>(device)); }

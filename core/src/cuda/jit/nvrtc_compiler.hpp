@@ -6,9 +6,10 @@ namespace ferry::inline FERRY_ABI::detail::cuda {
 
 class nvrtc_compiler final : public jit::compiler {
  public:
-  // "nvrtc 13.0".
+  // Returns a text such as "nvrtc 13.0".
   std::string version() override;
-  // Machine code for the target. PTX of the newest older architecture if this NVRTC does not support the target.
+  // Returns machine code for the target. If this NVRTC does not support the target, returns PTX of the newest older
+  // architecture that it supports.
   std::string compile(const jit::kernel_source& source, jit::architecture target) override;
 };
 

@@ -7,7 +7,7 @@
 #include <cub/device/device_select.cuh>
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
-// The integers from `at` on.
+// An iterator over the integers from `at` on.
 struct index_iterator {
   using value_type = std::int64_t;
   using difference_type = std::int64_t;

@@ -10,7 +10,7 @@ namespace {
 // Rows of at least this length are sorted one after the other: each fills a device.
 constexpr std::size_t shortest_row_alone = std::size_t{1} << 20;
 
-// The first error of the steps.
+// Calls the steps in order until one fails, and returns its error.
 template <class... F>
 cudaError_t in_turn(F... steps) {
   cudaError_t r = cudaSuccess;
@@ -115,7 +115,7 @@ cudaError_t device_sorting::sort_one_row(const std::byte* from, std::byte* to, s
       });
 }
 
-// All elements by their keys, then, since sorting is stable, by their rows.
+// Sorts all elements by their keys, then by their rows. Sorting is stable, so each row is then sorted.
 cudaError_t device_sorting::sort_short_rows() {
   const std::uint64_t n = t_.count();
   if (t_.rows >> 32 != 0) return cudaErrorNotSupported;
@@ -156,7 +156,7 @@ cudaError_t device_sorting::order_rows() {
       },
       [&] {
         if (t_.rows == 1) return cudaSuccess;
-        return step([&] {  // the keys are not needed any more
+        return step([&] {  // reuses the memory of the keys
           return rows_of_numbers(grid_, numbers.now, number, static_cast<std::uint32_t*>(keys.now), t_.length, n);
         });
       },

@@ -13,13 +13,13 @@
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 
-// The sequence depends on the task alone. It is walked twice: first to find its scratch memory, then to run it. Steps
-// are in stream order, and none blocks. The stream's device must be current.
+// The sequence depends on the task alone. It is executed twice: first to find the size of its scratch memory, then to
+// enqueue its steps. They are in stream order, and none blocks. The stream's device must be current.
 class device_sorting {
  public:
-  // blocks: the most blocks of a grid.
+  // blocks: the greatest number of blocks of a grid.
   device_sorting(const sorting_task& t, unsigned blocks) : t_(t), grid_{blocks, nullptr} {}
-  // Bytes of scratch memory, unless this fails.
+  // Sets `bytes` to the size of the scratch memory.
   cudaError_t measure(std::size_t& bytes);
   // Runs the task in its scratch memory.
   cudaError_t run(cudaStream_t s);
@@ -34,13 +34,13 @@ class device_sorting {
   cudaError_t select();
 
   bool is_running() const { return t_.scratch != nullptr; }
-  // The next bytes of scratch memory, 256-byte aligned; null while measuring.
+  // Returns the next bytes of scratch memory, aligned to 256 bytes; null while measuring.
   void* take(std::size_t bytes);
   buffer_pair take_pair(std::size_t bytes);
-  // Calls f(memory, size) of CUB: with null for its size, then with that much scratch memory.
+  // Calls CUB's f(memory, size) twice: with null, which sets the size, then with scratch memory of that size.
   template <class F>
   cudaError_t with_scratch(F f);
-  // Runs a step unless measuring.
+  // Enqueues a step, except while measuring.
   template <class F>
   cudaError_t step(F f) {
     return is_running() ? f() : cudaSuccess;

@@ -39,7 +39,7 @@ struct to_elements {
   __device__ void operator()(std::uint64_t i) const { elements[i] = key.bits(static_cast<U>(keys[i])); }
 };
 
-// Calls f(U(), K()) for elements of U with keys of K.
+// Calls f(U(), K()), where U is the type of the elements, and K the type of their keys.
 template <class F>
 cudaError_t with_keys(const key_mapping& m, F f) {
   return with_key_type(m.type, [&](auto u) {
@@ -47,7 +47,7 @@ cudaError_t with_keys(const key_mapping& m, F f) {
     return f(u, u);
   });
 }
-// Calls f(V()) for numbers of 4 or 8 bytes.
+// Calls f(V()), where V is an unsigned integer of 4 or 8 bytes.
 template <class F>
 cudaError_t with_number(std::size_t bytes, F f) {
   return bytes == 4 ? f(std::uint32_t()) : f(std::uint64_t());
@@ -71,7 +71,7 @@ struct number_to_row {
   __device__ void operator()(std::uint64_t i) const { to[i] = static_cast<std::uint32_t>(from[i] / length); }
 };
 
-// Copies elements. The alignment of complex numbers is that of their parts.
+// Copies elements in parts: complex numbers are aligned only as their parts are.
 struct element_copy {
   const void* from;
   void* to;
@@ -81,7 +81,7 @@ struct element_copy {
     for (unsigned p = 0; p != parts; ++p)
       static_cast<U*>(to)[i * parts + p] = static_cast<const U*>(from)[k * parts + p];
   }
-  // Element i = element k of the source.
+  // Copies element k of the source to element i.
   __device__ void operator()(std::uint64_t i, std::uint64_t k) const {
     switch (part_bytes) {
       case 1: return copy<std::uint8_t>(i, k);

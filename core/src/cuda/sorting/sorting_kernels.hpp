@@ -1,5 +1,5 @@
 // The kernels around CUB's sorting: keys of elements and back, positions, search. Each function launches one kernel on
-// a stream whose device is current, and returns its error. `blocks`: the most blocks of a grid.
+// a stream whose device is current, and returns its error. `blocks`: the greatest number of blocks of a grid.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct grid {
   unsigned blocks;
   cudaStream_t stream;
 };
-// How elements are mapped to keys: as in sort_key. Keys have the elements' size, or 4 bytes for smaller elements.
+// How elements are mapped to keys, as by sort_key. Keys have the size of the elements, or 4 bytes for smaller ones.
 struct key_mapping {
   scalar_type type;
   bool is_descending, is_merged;
@@ -30,17 +30,17 @@ cudaError_t number_elements(const grid& g, void* to, std::size_t bytes, std::uin
 cudaError_t number_rows(const grid& g, std::uint32_t* to, std::uint64_t length, std::uint64_t n);
 cudaError_t rows_of_numbers(const grid& g, const void* from, std::size_t bytes, std::uint32_t* to, std::uint64_t length,
                             std::uint64_t n);
-// The results of `order`: numbers of elements, of 4 or 8 bytes, in the order of rows and keys.
+// Stores the results of `order`: numbers of elements, of 4 or 8 bytes, in the order of rows and keys.
 cudaError_t store_order(const grid& g, const sorting_task& t, const void* numbers, std::size_t bytes);
-// The results of `search`.
+// Stores the results of `search`.
 cudaError_t search_elements(const grid& g, const sorting_task& t);
-// The results of `unique`: keys in order, the index of the first of each value, and the number of values.
+// Stores the results of `unique`: keys in order, the index of the first of each value, and the number of values.
 cudaError_t store_unique(const grid& g, const sorting_task& t, const key_mapping& m, const void* keys,
                          const std::int64_t* starts, const std::uint64_t* found);
-// inverse[numbers[i]] = which of the runs that begin at `starts` has index i.
+// Sets inverse[numbers[i]] to the number of the run that contains index i. The runs begin at `starts`.
 cudaError_t store_inverse(const grid& g, const sorting_task& t, const void* numbers, std::size_t bytes,
                           const std::int64_t* starts, const std::uint64_t* found);
-// The results of `select`: all selected indices, and their number.
+// Stores the results of `select`: all selected indices, and their number.
 cudaError_t store_selected(const grid& g, const sorting_task& t, const std::int64_t* indices,
                            const std::uint64_t* found);
 

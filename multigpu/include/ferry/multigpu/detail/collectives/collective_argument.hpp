@@ -16,7 +16,7 @@ struct collective_argument {
   bool contiguous = true;
 };
 
-// One for each member. Up to 8, the usual maximum of GPUs in one machine, without an allocation.
+// The arguments of all local members. No allocation for up to 8, the usual maximum of GPUs in one machine.
 using collective_arguments = small_vector<collective_argument, 8>;
 
 }  // namespace ferry::inline FERRY_ABI::detail

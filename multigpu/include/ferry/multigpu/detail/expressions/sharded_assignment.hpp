@@ -13,11 +13,11 @@ struct sharded_assignment {
   const expression_program* value;
 };
 
-// Assigns all: each member evaluates the programs over the cells that it owns, on its stream, in one submission. Where
-// a shifted operand needs cells of neighbours, halos are exchanged meanwhile, and the cells that read them follow.
-// Every program reads what was there before: where one reads a destination's cells at another place, the results go
-// through temporaries, with a second submission. Throws invalid_argument before anything is submitted if shapes,
-// distributions or teams do not fit.
+// Assigns all: each member evaluates the programs over the cells that it owns, on its stream, in one submission. If
+// shifted operands need halos that are out of date, these are exchanged meanwhile, and the cells that read them follow.
+// All programs read the values from before the assignment. If one reads cells of a destination at another place, the
+// results go through temporaries, with a second submission. Throws invalid_argument before anything is submitted if
+// shapes, distributions or teams do not fit.
 void assign_sharded(std::span<const sharded_assignment> all);
 
 // Exchanges the halos that the program's shifted operands read, and are out of date. Requires operands of one team.
@@ -27,7 +27,7 @@ void exchange_for(const team& t, std::span<const expression_program* const> prog
 void need_one_deal(const sharded_operand& to, const expression_program& p);
 // True if the program reads memory of an array of this process, at any place.
 bool reads_memory_of(const expression_program& p, const sharded_operand& array);
-// The first sharded array of the program; null if there is none.
+// Returns the first sharded array of the program; null if there is none.
 const sharded_operand* first_array_of(const expression_program& p);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -18,22 +18,24 @@ namespace ferry::inline FERRY_ABI::detail {
 struct total_of_team {
   const axes_reduction* what;
   std::vector<program_operand> parts;  // of the local members, in memory that their devices reach
-  const void* neutral;                 // the part of a member without cells
+  const void* neutral;                 // the value for the part of a member without cells
 };
-// Each member reduces the cells that it owns to its parts, on its stream: all reductions in one pass, after a pass for
-// the mean of each variance. All parts of a position are the position. Halos that shifted operands read are exchanged
-// before. Throws invalid_argument if distributions or teams do not fit, and for the least or greatest of no elements.
+// Each member reduces the cells that it owns to its parts, on its stream. All reductions take one pass; variances need
+// another pass before, for the mean. For reductions to a position, all parts get the same position. Halos that shifted
+// operands read are exchanged before. Throws invalid_argument if distributions or teams do not fit, and for the least
+// or greatest of no elements.
 void reduce_to_parts(const team& t, std::span<const total_of_team> all);
-// The same reduction or scan over the cells of a part.
+// Returns the same reduction or scan over the cells of a part.
 reduction_program part_of_reduction(const reduction_program& r, const program_part& part);
-// The team of the program's sharded arrays. Throws invalid_argument if it reads none, or several that do not fit.
+// Returns the team of the program's sharded arrays. Throws invalid_argument if it reads none, or several that do not
+// fit.
 const team& team_of(const expression_program& p);
 
-// How the parts of members become one value.
+// Joins the parts of members into one value.
 template <reduction_function F, class T>
 struct joined_parts {
   static constexpr bool is_extreme = F == reduction_function::min || F == reduction_function::max;
-  // half and bfloat16 have no order of their own.
+  // half and bfloat16 are compared as float.
   using ordered = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
 
   static T neutral() {

@@ -9,7 +9,7 @@ namespace ferry::inline FERRY_ABI::detail {
 struct scan_over_team {
   expression_program elements;  // as the user wrote them
   reduction_program over;       // a scan of them
-  program_constant identity{};  // what changes no result, of the type in which the scan combines values
+  program_constant identity{};  // the neutral value, in the type in which the scan combines values
 };
 
 // Scans to an array of the same team, shape and distribution. Along another axis than that of distribution, each member

@@ -9,8 +9,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// False where that is not certain. Calls of one team are made by one thread, but its members may hand out views
-// concurrently.
+// Reports halos as up to date only if that is certain. One thread makes all calls of a team, but views of its members
+// may be handed out concurrently.
 class halo_currency : public std::enable_shared_from_this<halo_currency> {
  public:
   // Records that all halos were filled.
@@ -29,7 +29,7 @@ class halo_currency : public std::enable_shared_from_this<halo_currency> {
   }
 
  private:
-  // A capture knows its own changes only. Each launch of its graph makes what is known outside uncertain.
+  // A capture records only its own changes. Outside of the capture, each launch of its graph counts as a change.
   void record(bool are_filled) {
     const std::uint64_t capture = current_capture();
     if (capture == 0) return are_filled_.store(are_filled, std::memory_order_relaxed);

@@ -21,9 +21,9 @@ class halo_plan {
   halo_plan(const halo_plan&) = delete;
   halo_plan& operator=(const halo_plan&) = delete;
 
-  // Executes the plans of several arrays of one team for one member, in one kernel or none. Call start for all members,
-  // then carry, then finish for all. start stores or copies the cells of the member to the members that mirror them.
-  // finish unpacks, on the stream, the cells that arrived packed.
+  // Executes the plans of several arrays of one team for one member, in at most one kernel. Call start() for all
+  // members, then carry(), then finish() for all. start() stores or copies the cells of the member to the members that
+  // mirror them. finish() unpacks, on the stream, the cells that arrived packed.
   static void start(std::span<halo_plan* const> plans, const team& t, std::size_t member, halo_streams where);
   static void finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
   // Exchanges cells with members of other processes, if there are any, in one submission to one stream for each member.
@@ -33,7 +33,7 @@ class halo_plan {
   bool packs() const { return packs_; }
 
  private:
-  // Boxes that travel packed as one message, to a member of this process, and to and from one of another process.
+  // Plan boxes that travel packed as one message: to a member of this process, to another process, and from one.
   void plan_packed(std::size_t from, std::size_t to, const box_list& boxes, const halo_routes& routes);
   void plan_sending(std::size_t from, std::size_t to, const box_list& boxes);
   void plan_receiving(std::size_t from, std::size_t to, const box_list& boxes);

@@ -1,4 +1,4 @@
-// What a sharded array consists of. Expressions share it, so that its memory lives as long as they do.
+// The memory and the state of a sharded array. Expressions share it, so that it lives at least as long as they do.
 #pragma once
 #include <memory>
 #include <string>

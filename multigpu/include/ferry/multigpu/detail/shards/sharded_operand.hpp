@@ -12,7 +12,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Distribution of an array. Axes are numbered from the last.
+// The distribution of an array. Axes are numbered from the last.
 struct shard_deal {
   program_shape extents;
   std::size_t axis = 0;  // of distribution
@@ -27,23 +27,23 @@ class sharded_operand : public team_operand {
   const sharded_operand* array() const override { return this; }
   program_operand elements(const program_part& p) const override { return cells(p); }
   virtual shard_deal deal() const = 0;
-  // Cells of a part, which may be in halos.
+  // Returns cells of a part, which may be in halos.
   virtual program_operand cells(const program_part& p) const = 0;
-  // All memory of a local member's shard, with halos.
+  // Returns all memory of a local member's shard, with halos.
   virtual byte_range memory(std::size_t member) const = 0;
-  // "sharded array 'u' of 40 x 30 along axis 0 of a team of 2".
+  // Returns a text such as "sharded array 'u' of 40 x 30 along axis 0 of a team of 2".
   virtual std::string described() const = 0;
-  // The plan of the exchange; null before the first one was made.
+  // Returns the plan of the exchange; null before the first exchange.
   virtual halo_plan* plan() const = 0;
   virtual bool halos_are_filled() const = 0;
   virtual void note_filled() const = 0;
   virtual void note_changed() const = 0;
 
-  // The cells that a member owns.
+  // Returns the cells that a member owns.
   program_part own(std::size_t member) const;
 };
 
-// The cells at a distance from those of an array.
+// Cells at a distance from those of an array: the operand of `shift`.
 class shifted_operand : public team_operand {
  public:
   // Throws invalid_argument with the width that a halo needs, if one is too narrow. text: such as "{1, 0}".

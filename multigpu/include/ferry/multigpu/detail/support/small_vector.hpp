@@ -25,8 +25,8 @@ class small_vector {
   }
 
   void push_back(const T& one) { add() = one; }
-  // Appends an element, which the caller fills in place: a copy of an object right after small writes to it stalls the
-  // processor.
+  // Appends an element, which the caller fills in place. Copying an object right after small writes to it would stall
+  // the processor (failed store forwarding).
   T& add() {
     if (many_.empty() && size_ < Few) [[likely]]
       return *::new (room_ + sizeof(T) * size_++) T;  // T() would clear it first

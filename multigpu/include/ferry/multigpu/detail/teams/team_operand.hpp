@@ -24,12 +24,12 @@ struct cut_axis {
 class team_operand : public operand_placeholder {
  public:
   virtual const ferry::team& team() const = 0;
-  // The array whose cells these are; null for a replicated array.
+  // Returns the array that has these cells; null for a replicated array.
   virtual const sharded_operand* array() const { return nullptr; }
-  // Distance from each cell of the destination to the cell that is read.
+  // Returns the distance from each cell of the destination to the cell that is read.
   virtual axis_offsets shift() const { return {}; }
-  // Of a result that is no array, and of which each member has a part: the axis of distribution that the destination
-  // must have. None if every member has all of it.
+  // For a result of which each member has a part: returns the axis along which the destination must be distributed.
+  // None for arrays, and if each member has the whole result.
   virtual std::optional<cut_axis> cut() const { return {}; }
 };
 
