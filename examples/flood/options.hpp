@@ -1,3 +1,4 @@
+// The command line of the flood.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,3 +1,4 @@
+// The picture of terrain and water, as a file.
 #pragma once
 #include <string>
 

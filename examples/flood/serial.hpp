@@ -1,3 +1,4 @@
+// The same flood on one core, to compare results with.
 #pragma once
 #include <atomic>
 #include <functional>

@@ -1,3 +1,4 @@
+// The flood on all devices.
 #pragma once
 #include <functional>
 

@@ -1,3 +1,4 @@
+// The rain of each step.
 #pragma once
 #include <ferry/core/extents.hpp>
 

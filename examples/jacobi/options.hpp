@@ -1,3 +1,4 @@
+// The command line of the Jacobi solver.
 #pragma once
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// The same solver on one core, to compare results with.
 #pragma once
 #include <cstddef>
 #include <vector>

@@ -1,3 +1,4 @@
+// Checks the type and the text of an error.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <initializer_list>

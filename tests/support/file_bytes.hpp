@@ -1,3 +1,4 @@
+// Reads whole files.
 #pragma once
 #include <filesystem>
 #include <fstream>

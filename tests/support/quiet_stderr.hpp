@@ -1,3 +1,4 @@
+// Captures what a test writes to stderr.
 #pragma once
 #include <unistd.h>
 

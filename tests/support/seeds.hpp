@@ -1,3 +1,4 @@
+// Numbers of seeds from environment variables, for random tests.
 #pragma once
 #include <algorithm>
 #include <cstddef>

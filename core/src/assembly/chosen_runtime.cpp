@@ -1,3 +1,4 @@
+// The runtime of a process, as environment variables configure it.
 #include "memory/memory_environment.hpp"
 
 #include "assembly/backend_choice.hpp"

@@ -1,3 +1,4 @@
+// The task `unique` on the CPU.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,3 +1,4 @@
+// The task `order` on the CPU.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,3 +1,4 @@
+// The task `search` on the CPU.
 #include <cstdint>
 
 #include "cpu_sorting/memory_elements.hpp"

@@ -1,3 +1,4 @@
+// The task `select` on the CPU.
 #include <cstdint>
 #include <cstring>
 

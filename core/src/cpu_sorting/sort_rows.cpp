@@ -1,3 +1,4 @@
+// The tasks `sort` and `partition` on the CPU.
 #include <algorithm>
 #include <vector>
 

@@ -1,3 +1,4 @@
+// explain() and precompile() of expressions.
 #include <vector>
 
 #include "expressions/bound_program.hpp"

@@ -1,3 +1,4 @@
+// Programs over a part of the elements, for members of a team.
 #include <utility>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"

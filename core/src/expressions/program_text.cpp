@@ -1,3 +1,4 @@
+// Programs as text.
 #include <algorithm>
 #include <charconv>
 #include <complex>

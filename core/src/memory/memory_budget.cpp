@@ -1,3 +1,4 @@
+// memory_budget: the bytes that can still be allocated.
 #include <algorithm>
 #include <vector>
 

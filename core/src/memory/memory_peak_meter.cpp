@@ -1,3 +1,4 @@
+// memory_peak_meter: the greatest number of bytes in arrays within a scope.
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/memory_status.hpp"

@@ -1,3 +1,4 @@
+// The submission of scatters.
 #include <string>
 #include <utility>
 

@@ -1,3 +1,4 @@
+// Assignments of reductions to memory, in one submission.
 #include <algorithm>
 #include <limits>
 #include <vector>

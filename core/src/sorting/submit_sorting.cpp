@@ -1,3 +1,4 @@
+// The submission of sorting tasks.
 #include <string>
 
 #include "expressions/operand_memory.hpp"

@@ -1,3 +1,4 @@
+// The name of an array, as a small object that kernels and errors can copy.
 #pragma once
 #include <cstddef>
 
