@@ -1,5 +1,5 @@
 # Decides whether ferry is built with CUDA: sets FERRY_WITH_CUDA, and for which architectures.
-# FERRY_CUDA_SAMPLE: nvcc compiles a sample of the tests and examples only.
+# FERRY_CUDA_SAMPLE: nvcc compiles only a sample of the tests and examples.
 set(FERRY_WITH_CUDA OFF)
 set(FERRY_CUDA_SAMPLE OFF)
 if(NOT FERRY_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -19,7 +19,7 @@ if(NOT FERRY_CUDA STREQUAL "OFF")
       endif()
       set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "CUDA architectures")
     endif()
-    if(NOT DEFINED ENV{CUDACXX})                       # the toolkit's installer leaves PATH as it was
+    if(NOT DEFINED ENV{CUDACXX})                       # the toolkit's installer does not change PATH
       find_program(FERRY_NVCC nvcc PATHS /usr/local/cuda/bin)
       mark_as_advanced(FERRY_NVCC)
       if(FERRY_NVCC)

@@ -6,7 +6,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ${FERRY_DEVELOPER})
 
-# ccache shares objects between build folders (it ignores the working directory), and caches sources with precompiled headers.
+# ccache shares objects between build folders (it ignores the working directory), and caches sources with precompiled
+# headers.
 find_program(FERRY_CCACHE ccache)
 find_program(FERRY_ENV env)
 mark_as_advanced(FERRY_CCACHE FERRY_ENV)

@@ -1,7 +1,7 @@
 # ferry_embed_headers(target namespace function FOLDER folder HEADERS header... [TEXTS name=file...])
 #
-# Adds a source to a target: the function returns the texts of headers of a folder, by their names in #include
-# directives, and of other files under the names given. Kernels that NVRTC compiles include them.
+# Adds a source to a target. Its function returns the texts of headers of a folder, by their names in #include
+# directives, and the texts of other files under the given names. Kernels that NVRTC compiles include them.
 function(ferry_embed_headers target namespace function)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "FOLDER" "HEADERS;TEXTS")
   set(texts ${arg_TEXTS})

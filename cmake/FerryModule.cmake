@@ -1,8 +1,8 @@
 # ferry_add_module(name [WITHOUT folder...] [LINK target...])
 #
 # The library ferry::<name> from the calling folder: headers in include/, sources in the folders of src/ except those
-# named by WITHOUT. Without sources it is an INTERFACE library. A module has its own include root, and sees only those
-# of the modules that it links: an upward include does not compile.
+# named by WITHOUT. Without sources it is an INTERFACE library. A module has its own include root. It is compiled with
+# the include roots of the modules that it links only, so that an upward include does not compile.
 function(ferry_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;LINK")
   set(target ferry_${name})
@@ -27,7 +27,7 @@ function(ferry_add_module name)
     target_compile_definitions(${target} PRIVATE FERRY_INTERNAL)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF VERSION ${PROJECT_VERSION}
                                                SOVERSION ${PROJECT_VERSION_MAJOR})
-    # In position-independent code, g++ otherwise calls even the library's own functions as if they could be interposed.
+    # Without this, g++ assumes in position-independent code that the library's own functions may be interposed.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
     ferry_compile_cuda(${target})
     ferry_warnings(${target})

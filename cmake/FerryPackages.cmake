@@ -26,7 +26,7 @@ function(ferry_link_used_packages target missing)
       list(APPEND not_found ${package})
       continue()
     endif()
-    if(package STREQUAL "benchmark" AND FERRY_PORTABLE)    # Debian has no static library of it
+    if(package STREQUAL "benchmark" AND FERRY_PORTABLE)    # Debian has no static library of this package
       set_target_properties(${target} PROPERTIES BUILD_RPATH "$ORIGIN")
       add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different
                          $<TARGET_SONAME_FILE:${library}> $<TARGET_FILE_DIR:${target}>)

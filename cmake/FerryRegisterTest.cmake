@@ -49,7 +49,7 @@ function(ferry_register_test target)
 endfunction()
 
 # ferry_register_program_test(program [option of ferry_register_test...]): the test of a program of ferry_add_programs.
-# Lines `// test: arguments` of its sources say how to run it.
+# Each line `// test: arguments` of its sources is a case with these arguments.
 function(ferry_register_program_test program)
   set(arguments "")
   foreach(source IN LISTS PROGRAM_SOURCES_${program})

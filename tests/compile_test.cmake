@@ -1,7 +1,7 @@
 # ferry_add_compile_test(name source [CUDA] [MODULE core|unified|multigpu])
 #
-# A ctest case that compiles one source as C++, or as CUDA with CUDA. It sees only the headers under the module (default
-# multigpu: all). The source's first lines give the expected result, see compile_fail/CMakeLists.txt. Without such lines
+# A ctest case that compiles one source as C++, or as CUDA with CUDA. Its include folders are those of the module and of
+# the modules that it uses (default: multigpu, which uses all). The source's first lines give the expected result, see compile_fail/CMakeLists.txt. Without such lines
 # it must compile.
 function(ferry_add_compile_test name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CUDA" "MODULE" "")
@@ -32,7 +32,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT FERRY_WITH_CUDA)  # sources may 
   endforeach()
 endif()
 
-# The script that the cases run: the compilers and what each module gives its users, then the same for all.
+# The script that the cases run. It begins with the compilers, and the include folders and definitions of each module.
 set(script "")
 foreach(module core unified multigpu)
   string(APPEND script

@@ -1,4 +1,4 @@
-// Guarded operations: several arrays on one stream, and work that keeps a CPU busy.
+// Guarded operations: several arrays on one stream, and work of a given duration on the CPU.
 #pragma once
 #include <array>
 #include <chrono>

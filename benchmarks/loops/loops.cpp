@@ -15,7 +15,7 @@ namespace bm = benchmarks;
 
 namespace {
 
-// Small integers and a power of two, so that every order of arithmetic gives the same result.
+// Small integers and a power of two, so that the result does not depend on the order of additions.
 template <class T>
 FERRY_HOST_DEVICE T value_at(std::size_t i) {
   return static_cast<T>((i * 2654435761u >> 7) % 31);

@@ -14,7 +14,7 @@ namespace bm = benchmarks;
 
 namespace {
 
-// Small integers, so that every order of arithmetic gives the same result.
+// Small integers, so that the result does not depend on the order of additions.
 struct write_values {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] = static_cast<float>(i % 3); }
 };

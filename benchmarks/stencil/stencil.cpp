@@ -16,7 +16,7 @@ namespace {
 
 using field = fr::device_array<float, 2>;
 
-// Small integers, so that every order of arithmetic gives the same result.
+// Small integers, so that the result does not depend on the order of additions.
 FERRY_HOST_DEVICE float value_at(std::size_t i, std::size_t j) {
   return static_cast<float>(((i * 40503u + j) * 2654435761u >> 9) % 61);
 }

@@ -16,7 +16,7 @@ timed on_stream(ferry::stream_ref s, F body) {
   };
 }
 
-// The same with the work queued behind `gate`, which keeps the device busy meanwhile: the device time for work that is
+// The same with the work queued behind `gate`, which occupies the device meanwhile: the device time for work that is
 // already enqueued. At most `most` repetitions at a time, so that the queue never fills up.
 template <class Gate, class F>
 timed on_stream_queued(ferry::stream_ref s, std::size_t most, Gate gate, F body) {

@@ -1,5 +1,5 @@
 // Conjugate gradients on all devices: Poisson's equation on a square, u = 0 at its edges. The coefficients of each step
-// stay on the devices; the CPU sees the residual one step late. Hestenes and Stiefel, "Methods of Conjugate Gradients
+// stay on the devices; the CPU reads the residual one step late. Hestenes and Stiefel, "Methods of Conjugate Gradients
 // for Solving Linear Systems", 1952. Under mpirun the team spans the devices of all processes; then each step waits for
 // the sums over all processes.
 // test: --side 65

@@ -1,6 +1,6 @@
 // as: host
 // test: jacksboro_elevation.npy gpu0 gpu-last --times 3
-// Moves the array of a .npy file between any two places, says which way it went, and how fast.
+// Moves the array of a .npy file between any two places, prints its route and its speed.
 //
 //   copy FILE FROM TO [--times N] [--all-links]
 //   copy --topology

@@ -60,7 +60,7 @@ int run(options o) {
   gpus.synchronize();  // only for the time measurement
 
   std::vector<double> norms;
-  std::optional<fr::team_scalar<double>> before;  // the previous iteration's norm, complete by now
+  std::optional<fr::team_scalar<double>> before;  // the previous iteration's norm, complete at this point
   const auto read = [&] {
     norms.push_back(std::sqrt(before->value()));
     if (!o.quiet && (norms.size() - 1) % o.report == 0) std::printf("%9zu %.6f\n", norms.size() - 1, norms.back());

@@ -1,4 +1,4 @@
-// Heat in a rod, tuned: finds how each array is best treated and saves that, or runs with what was saved.
+// Heat in a rod, tuned: finds the best policy of each array and saves the policies, or runs with saved ones.
 //   tune                          as it is
 //   tune find [heat.policies]     looks for better; heat.policies.json has all trials
 //   FERRY_TUNE=heat.policies tune with what was found

@@ -1,4 +1,4 @@
-// A runtime that counts the programs and the reductions that it submits, and the kernels that it is asked to prepare.
+// A runtime that counts the programs and the reductions that it submits, and the kernels that it compiles ahead of use.
 #pragma once
 #include <memory>
 #include <span>

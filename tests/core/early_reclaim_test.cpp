@@ -1,4 +1,4 @@
-// Soft limits: memory is released early when the CPU waits anyway, and the pauses are bounded.
+// Soft limits: memory is released early, in calls that wait for devices, and the additional pauses are bounded.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <random>

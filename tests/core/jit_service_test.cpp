@@ -1,4 +1,5 @@
-// Kernels compiled at run time: who compiles, who waits, what failures do. With a compiler and a driver of the test.
+// Kernels compiled at run time: which thread compiles, which calls wait, the effects of failures. The test has its own
+// compiler and driver.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -263,7 +264,7 @@ BOOST_FIXTURE_TEST_CASE(a_failure_is_reported_once, service_fixture) {
   BOOST_TEST(said == "ferry: kernels are interpreted, not compiled: kernel 'entry' does not compile: planted\n");
   BOOST_TEST((a->state() == kernel_state::failed && !a->function() && !b->function() && s.counts().failed == 3u));
   by.throws_other = false;
-  s.finish(ask(s, "d"));  // the thread goes on
+  s.finish(ask(s, "d"));  // the thread continues
   BOOST_TEST(s.counts().compiled == 1u);
   BOOST_TEST((ask(s, "a").state() == kernel_state::failed));  // and does not try again
 }
@@ -286,7 +287,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_does_not_wait_for_the_queue, service_fixture) {
   auto s = std::make_unique<kernel_service>(by, driver, settings);
   for (int i = 0; i < 10; ++i) ask(*s, "k" + std::to_string(i));
   while (by.begun == 0) std::this_thread::yield();
-  std::thread end([&] { s.reset(); });  // waits for the kernel under way alone
+  std::thread end([&] { s.reset(); });  // waits only for the kernel that is being compiled
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   by.set_gate(true);
   end.join();

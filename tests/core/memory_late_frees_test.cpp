@@ -24,7 +24,7 @@ class long_work {
   template <class F>
   long_work(support::busy_stream& busy, F f) : busy_(busy),
                                                worker_(f) {
-    std::this_thread::sleep_for(100ms);  // by now it holds its locks
+    std::this_thread::sleep_for(100ms);  // it holds its locks here
     watch_ = std::jthread([this](const std::stop_token& stop) {
       for (int i = 0; i < 200 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(10ms);
       busy_.release();

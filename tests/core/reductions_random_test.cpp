@@ -361,7 +361,7 @@ class world {
     assign_programs(nullptr, {&one, 1}, {});
     return fr::to_vector(all.bytes);
   }
-  // Where results go: often into a view with gaps.
+  // The destination of a result, often a view with gaps.
   struct destination {
     typed_memory memory;
     program_operand to;

@@ -1,4 +1,4 @@
-// Where results of reductions go: scalars, arrays, views, expressions, streams, graphs; and what is refused.
+// Destinations of reductions: scalars, arrays, views, expressions, streams, graphs; and refused calls.
 #include <cmath>
 
 #include "counted_runtime.hpp"

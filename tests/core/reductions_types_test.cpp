@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(no_elements) {
   check_error<fr::invalid_argument>([&] { (void)float(fr::min(a)); }, {"min(", "0 x 3", "over no elements"});
   check_error<fr::invalid_argument>([&] { (void)fr::evaluate(fr::argmax(a + 1, fr::axes{0})); },
                                     {"argmax(", " + 1, axes{0})"});
-  BOOST_TEST(float(fr::sum(a)) == 0.f);  // the program goes on
+  BOOST_TEST(float(fr::sum(a)) == 0.f);  // the program continues
 }
 
 BOOST_AUTO_TEST_CASE(one_element) {

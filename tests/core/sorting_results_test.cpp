@@ -1,4 +1,5 @@
-// Different elements, searches and selections: by the standard library, where results go, and what is refused.
+// Different elements, searches and selections: compared with the standard library; destinations of results, and refused
+// calls.
 #include <complex>
 #include <cstdlib>
 #include <optional>

@@ -23,7 +23,7 @@ function(ferry_add_process_test name target count backend)
   endif()
 endfunction()
 
-# The sample of a CUDA build has what other builds have not.
+# A sample has only the tests that other builds lack.
 if(FERRY_CUDA_SAMPLE)
   include(${CMAKE_CURRENT_LIST_DIR}/processes_watched.cmake)
   return()
@@ -122,7 +122,7 @@ if(FERRY_WITH_CUDA)
   set_tests_properties(processes.one_thread.gpu PROPERTIES PASS_REGULAR_EXPRESSION "caught: .*MPI_THREAD_MULTIPLE" TIMEOUT 60)
 endif()
 
-# Missing libraries: the error says what to install.
+# If libraries are missing, the error states what to install.
 add_test(NAME processes.without.nccl COMMAND processes_failing nccl)
 set_tests_properties(processes.without.nccl PROPERTIES LABELS sim ENVIRONMENT FERRY_NCCL_LIBRARY=/nowhere/libnccl.so.2
                      PASS_REGULAR_EXPRESSION "collectives on CUDA devices need NCCL, .*(install|Install)")

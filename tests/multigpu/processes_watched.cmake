@@ -1,4 +1,4 @@
-# What looks after NCCL, on simulated devices with a made-up NCCL. "caught": the process was not ended.
+# The watchdog of NCCL, on simulated devices with a fake NCCL. "caught": the process caught an error, and was not ended.
 get_target_property(definitions ferry_multigpu COMPILE_DEFINITIONS)
 if("FERRY_HAS_NCCL=1" IN_LIST definitions)
   add_library(fake_nccl SHARED multigpu/fake_nccl.cpp)

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
   std::vector<int> calls(4);
   for (int round = 0; round < 300; ++round) {
     t.for_each([&](std::size_t m) { who[m] = std::this_thread::get_id(), ++calls[m]; });
-    // Lets the threads go to sleep, and wakes them again.
+    // Waits until the threads sleep, and wakes them again.
     if (round == 100) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   BOOST_TEST((calls == std::vector<int>{300, 300, 300, 300}));

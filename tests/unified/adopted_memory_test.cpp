@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(borrows_that_grow) {
   driver.release(fr::memory_kind::unified, 0, p, n * sizeof(float));
 }
 
-// The driver is given an array's policy for the added range, too.
+// An array's policy is passed to the driver for the added range, too.
 BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
   fr::simulation sim("devices=1;memory=64MiB");
   const std::size_t n = (std::size_t{16} << 20) / sizeof(int);

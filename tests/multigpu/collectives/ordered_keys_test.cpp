@@ -15,8 +15,8 @@ using namespace collectives;
 namespace floats_as_integers {
 namespace {
 
-// A simulated transport that refuses two things: operations where NCCL's result differs from ferry's, and buffers that
-// overlap in a way that NCCL does not allow.
+// A simulated transport that refuses operations where NCCL's result differs from ferry's, and buffers that overlap in a
+// way that NCCL does not allow.
 class without_floats final : public fr::detail::transport {
  public:
   explicit without_floats(const fr::detail::rank_layout& team) : below_(fr::detail::sim::make_transport(team)) {}

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(several_arrays) {
   BOOST_TEST(r.best_milliseconds < r.automatic_milliseconds);
   BOOST_TEST((holds(shared_one, 1) && holds(pieces, 1) && holds(own, 1)));
 
-  // Without a change to the step, the file's policies give the measured time.
+  // Without a change to the step, the policies of the file result in the measured time.
   fr::use_policies(fr::array_policies::parse(r.best.text()));
   step(), step();
   const double start = p.backend().milliseconds();

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(have_the_same_bits_on_this_machine) {
   }
 }
 
-// A kernel that combines the parts of a result sees those of all processes.
+// A kernel that combines the parts of a result reads the parts of all processes.
 BOOST_AUTO_TEST_CASE(are_those_of_all_processes_in_kernels_too) {
   const fr::team t = fr::team::world();
   fr::sharded_array<float, 1> a(t, {100}, {}, 1.0f);
