@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(parts_cover_a_range) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_team_lends_its_links_while_it_lives) {
+BOOST_AUTO_TEST_CASE(a_team_shares_its_links_while_it_exists) {
   fr::simulation sim("devices=3");
   const auto route = [] { return fr::route(fr::pinned_memory, fr::device(0)); };
   BOOST_TEST((route().kind != fr::route_kind::multipath));

@@ -149,7 +149,7 @@ std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const
     case reason::small: return "pageable memory, and only " + std::to_string(bytes) + " bytes: left to the driver";
     case reason::few_threads: return "pageable memory, and no second core to copy it: left to the driver";
     case reason::on_cpu: return "memory of the CPU, which copies it";
-    case reason::helpers: return "large, and other devices lend their links";
+    case reason::helpers: return "large, and other devices share their links";
   }
   return {};
 }
@@ -164,7 +164,7 @@ std::vector<int> copy_engine::helpers(int device) {
     };
     if (options_.multipath == multipath_use::always)
       for (const ferry::device d : runtime_.devices()) add(d.index());
-    for (const auto& [id, devices] : loans_)
+    for (const auto& [id, devices] : shared_)
       if (std::find(devices.begin(), devices.end(), device) != devices.end())
         for (const int d : devices) add(d);
   }
@@ -196,15 +196,15 @@ copy_workers& copy_engine::workers(int device) {
   return *w;
 }
 
-std::uint64_t copy_engine::lend(std::vector<int> devices) {
+std::uint64_t copy_engine::share_links(std::vector<int> devices) {
   lock_guard lock(mutex_);
-  loans_[++last_loan_] = std::move(devices);
-  return last_loan_;
+  shared_[++last_sharing_] = std::move(devices);
+  return last_sharing_;
 }
 
-void copy_engine::end_loan(std::uint64_t id) {
+void copy_engine::end_sharing(std::uint64_t id) {
   lock_guard lock(mutex_);
-  loans_.erase(id);
+  shared_.erase(id);
 }
 
 }  // namespace detail

@@ -65,8 +65,9 @@ class copy_engine {
   copy_workers& workers(int device);
   std::size_t thread_count(int device) const;
 
-  std::uint64_t lend(std::vector<int> devices);
-  void end_loan(std::uint64_t id);
+  // Allows large copies of these devices to use each other's PCIe links. Returns the number for end_sharing().
+  std::uint64_t share_links(std::vector<int> devices);
+  void end_sharing(std::uint64_t id);
 
  private:
   int nvlinks(int a, int b);
@@ -77,7 +78,7 @@ class copy_engine {
   lane_stock lanes_;
   mutable mutex mutex_;
   copy_options options_ FERRY_GUARDED_BY(mutex_);
-  std::map<std::uint64_t, std::vector<int>> loans_ FERRY_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::vector<int>> shared_ FERRY_GUARDED_BY(mutex_);
   std::map<std::pair<int, int>, int> nvlinks_ FERRY_GUARDED_BY(mutex_);  // pairs that were queried
   std::uint64_t last_loan_ FERRY_GUARDED_BY(mutex_) = 0;
   std::uint64_t handler_ = 0;

@@ -43,12 +43,12 @@ shared_links::shared_links(std::span<const device> devices) {
     (void)m.properties(d.index());
     indices.push_back(d.index());
   }
-  id_ = m.copies().lend(std::move(indices));
+  id_ = m.copies().share_links(std::move(indices));
   serial_ = m.serial();
 }
 
 shared_links::~shared_links() {
-  if (id_ != 0) runtime_registry::if_alive(serial_, [&](runtime& m) { m.copies().end_loan(id_); });
+  if (id_ != 0) runtime_registry::if_alive(serial_, [&](runtime& m) { m.copies().end_sharing(id_); });
 }
 
 }  // namespace ferry::inline FERRY_ABI

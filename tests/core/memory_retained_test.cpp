@@ -16,7 +16,7 @@ using support::device_bytes;
 using support::has;
 using support::text_of_failure;
 
-namespace memory_kept {
+namespace memory_retained {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -61,9 +61,9 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
 }
 
 }  // namespace
-}  // namespace memory_kept
+}  // namespace memory_retained
 
-BOOST_AUTO_TEST_SUITE(memory_kept)
+BOOST_AUTO_TEST_SUITE(memory_retained)
 
 // The next iteration needs the blocks: other allocations get the rest, and a scope of the workspace reuses its blocks.
 BOOST_AUTO_TEST_CASE(budgets_leave_a_workspace_its_blocks) {

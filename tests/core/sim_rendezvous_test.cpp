@@ -6,17 +6,18 @@
 
 using namespace sim_test;
 
-namespace sim_meetings {
+namespace sim_rendezvous {
 namespace {
 
-std::shared_ptr<fr::detail::rendezvous> meeting_of(std::string name, std::size_t streams, std::function<void()> body) {
+std::shared_ptr<fr::detail::rendezvous> rendezvous_of(std::string name, std::size_t streams,
+                                                      std::function<void()> body) {
   return std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{std::move(name), streams, std::move(body)});
 }
 
 }  // namespace
-}  // namespace sim_meetings
+}  // namespace sim_rendezvous
 
-BOOST_AUTO_TEST_SUITE(sim_meetings)
+BOOST_AUTO_TEST_SUITE(sim_rendezvous)
 
 // After each stream's earlier work, and before its later work.
 BOOST_AUTO_TEST_CASE(all_streams_come_before_any_goes_on) {
@@ -29,7 +30,7 @@ BOOST_AUTO_TEST_CASE(all_streams_come_before_any_goes_on) {
       p.push_back(m.ints(4, d));
       set(m, s.back(), p.back(), 4, d + 1);
     }
-    const auto sum = meeting_of("sum", 3, [p] {
+    const auto sum = rendezvous_of("sum", 3, [p] {
       for (int i = 0; i < 4; ++i) p[0][i] = p[1][i] = p[2][i] = p[0][i] + p[1][i] + p[2][i];
     });
     for (std::size_t d = 0; d < 3; ++d) m.b.join_rendezvous(s[d], sum, std::vector{use(p[d], 4, true, true)});
@@ -44,7 +45,7 @@ BOOST_AUTO_TEST_CASE(crosswise_is_a_deadlock) {
   for (int seed = 0; seed < 20; ++seed) {
     sim_machine m("devices=2;" + random_machine(seed));
     const auto s = m.stream(0), t = m.stream(1);
-    const auto a = meeting_of("first", 2, [] {}), b = meeting_of("second", 2, [] {});
+    const auto a = rendezvous_of("first", 2, [] {}), b = rendezvous_of("second", 2, [] {});
     m.b.join_rendezvous(s, a, {});
     m.b.join_rendezvous(s, b, {});
     m.b.join_rendezvous(t, b, {});
@@ -59,7 +60,7 @@ BOOST_AUTO_TEST_CASE(crosswise_is_a_deadlock) {
 BOOST_AUTO_TEST_CASE(a_part_that_never_arrives) {
   sim_machine m("devices=2");
   const auto s = m.stream(0);
-  m.b.join_rendezvous(s, meeting_of("alone", 2, [] {}), {});
+  m.b.join_rendezvous(s, rendezvous_of("alone", 2, [] {}), {});
   BOOST_CHECK_THROW(m.b.synchronize(s), fr::deadlock);
   int* p = m.ints(1);
   BOOST_CHECK_THROW(set(m, s, p, 1, 1), fr::deadlock);  // eager: the next operation cannot run, either
@@ -74,7 +75,7 @@ BOOST_AUTO_TEST_CASE(in_graphs) {
     set(m, s, p, 4, 1), set(m, t, q, 4, 2);
     m.b.synchronize(s), m.b.synchronize(t);
     const auto fork = m.event(0), join = m.event(1);
-    const auto sum = meeting_of("sum", 2, [p, q] {
+    const auto sum = rendezvous_of("sum", 2, [p, q] {
       for (int i = 0; i < 4; ++i) p[i] = q[i] = p[i] + q[i];
     });
     m.b.begin_capture(s);
@@ -108,7 +109,7 @@ BOOST_AUTO_TEST_CASE(graphs_that_could_never_end) {
     sim_machine m(seed == 0 ? "devices=2" : "devices=2;" + random_machine(seed));
     const auto s = m.stream(0), t = m.stream(1);
     const auto fork = m.event(0), join = m.event(1);
-    const auto a = meeting_of("first", 2, [] {}), b = meeting_of("second", 2, [] {});
+    const auto a = rendezvous_of("first", 2, [] {}), b = rendezvous_of("second", 2, [] {});
     m.b.begin_capture(s);
     m.b.join_rendezvous(s, a, {});
     check_throws<fr::invalid_argument>([&] { m.b.end_capture(s); }, "'first' of 2 streams was captured on 1");
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_graph_on_a_device_that_fails) {
     const auto s = m.stream(0), t = m.stream(1);
     int* const p = m.ints(4, 0);
     const auto fork = m.event(0), join = m.event(1);
-    const auto sum = meeting_of("sum", 2, [] {});
+    const auto sum = rendezvous_of("sum", 2, [] {});
     m.b.begin_capture(s);
     m.b.record(fork, s);
     m.b.wait(t, fork);
@@ -150,7 +151,7 @@ BOOST_AUTO_TEST_CASE(threads_meet) {
     sim_machine m("devices=2;" + schedule);
     const fr::native_stream s[] = {m.stream(0), m.stream(1)};
     int* const p[] = {m.ints(1, 0), m.ints(1, 1)};
-    const auto sum = meeting_of("sum", 2, [&] { *p[0] = *p[1] = *p[0] + *p[1]; });
+    const auto sum = rendezvous_of("sum", 2, [&] { *p[0] = *p[1] = *p[0] + *p[1]; });
     const auto work = [&](int d) {
       set(m, s[d], p[d], 1, d + 1);
       m.b.join_rendezvous(s[d], sum, std::vector{use(p[d], 1, true, true)});
@@ -171,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_fails) {
     sim_machine m("devices=3;peers=none;" + schedule);
     const auto s = m.stream(0), t = m.stream(1), other = m.stream(2);
     int *p = m.ints(1, 0), *q = m.ints(1, 2);
-    const auto both = meeting_of("sum", 2, [] {});
+    const auto both = rendezvous_of("sum", 2, [] {});
     const auto give = [&](fr::native_stream to, int* touched) {
       try {
         m.b.join_rendezvous(to, both, std::vector{use(touched, 1, true, true)});

@@ -13,7 +13,7 @@
 
 using namespace cuda_test;
 
-namespace cuda_marks {
+namespace cuda_recorded_events {
 namespace {
 
 // Blocks a stream until opened.
@@ -46,9 +46,9 @@ class attempt {
 };
 
 }  // namespace
-}  // namespace cuda_marks
+}  // namespace cuda_recorded_events
 
-BOOST_AUTO_TEST_SUITE(cuda_marks, *utf::precondition(needs_devices{1}))
+BOOST_AUTO_TEST_SUITE(cuda_recorded_events, *utf::precondition(needs_devices{1}))
 
 // From the documentation of cudaEventRecord: an API call uses the event's most recent record at the time of the call.
 // So cudaEventSynchronize waits for the first record only, and a later cudaEventQuery reports on the second.

@@ -12,7 +12,7 @@
 
 namespace fr = ferry;
 
-namespace memory_late_frees {
+namespace memory_deferred_frees {
 namespace {
 
 using namespace std::chrono_literals;
@@ -49,9 +49,9 @@ void destroy_inside_a_submission(Arrays&... gone) {
 }
 
 }  // namespace
-}  // namespace memory_late_frees
+}  // namespace memory_deferred_frees
 
-BOOST_AUTO_TEST_SUITE(memory_late_frees)
+BOOST_AUTO_TEST_SUITE(memory_deferred_frees)
 
 BOOST_AUTO_TEST_CASE(beside_a_thread_that_checks_memory) {
   fr::simulation sim("devices=1;memory=64MiB;schedule=random:1");
