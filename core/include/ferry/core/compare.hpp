@@ -13,7 +13,7 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup expressions
 /// @{
 
-/// Whether NaN is close to NaN, for allclose().
+/// For allclose(): whether NaN is close to NaN.
 enum class nan_rule : std::uint8_t { differs, equals };
 
 namespace detail {
@@ -48,7 +48,7 @@ auto has_nan(const E& e) {
 /// @param a array, view, expression or number; one of both is no number
 /// @param b as a
 /// @param relative greatest relative difference
-/// @param absolute greatest difference besides
+/// @param absolute greatest difference that is added to that
 /// @param nan whether NaN is close to NaN
 /// @return a scalar<bool>; a team_scalar<bool>, if a or b are elements of sharded arrays
 /// @throws invalid_argument if the shapes do not broadcast, or distributions of sharded arrays differ

@@ -1,5 +1,5 @@
 /// @file
-/// Functions of the program's own in array expressions: one text for the CPU and for CUDA devices.
+/// Functions of the program in array expressions: one text for the CPU and for CUDA devices.
 #pragma once
 #include <math.h>  // overloads of <cmath> outside of std, as in device code
 
@@ -16,8 +16,8 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup expressions
 /// @{
 
-/// The type of the objects that FERRY_FUNCTION defines. Called with values, such an object is an ordinary function of
-/// C++. Called with at least one array, view, expression or scalar of a device, it is an expression.
+/// The type of the objects that FERRY_FUNCTION defines. Called with values, such an object is an ordinary C++ function.
+/// Called with at least one array, view, expression or scalar of a device, it is an expression.
 /// @tparam F the class that the macro defines
 template <class F, class Signature = typename decltype(detail::signature_of(&F::compute))::type>
 class element_function;

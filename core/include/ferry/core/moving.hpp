@@ -1,5 +1,5 @@
 /// @file
-/// Moving elements: gathers at computed indices, and arrays that are put together, shifted and padded.
+/// Moving elements: gathers at computed indices, and arrays that are joined, shifted and padded.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,22 +18,22 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup expressions
 /// @{
 
-/// Elements in front of an axis, and behind it.
+/// Numbers of elements that pad() adds before and behind the elements of an axis.
 struct pad_width {
   std::size_t before = 0, after = 0;
 };
-/// What pad() puts around an array.
+/// The elements that pad() adds around an array.
 enum class pad_mode : std::uint8_t {
   edge,      ///< the nearest element
   wrap,      ///< the array, periodically
   reflect,   ///< its mirror image at the outermost elements, which occur once
   symmetric  ///< its mirror image at the edges: the outermost elements occur twice
 };
-/// Which axis of meshgrid() the first array goes along: the second one, as for plots, or the first one.
+/// The axis of meshgrid() along which the first array varies: the second one, as for plots, or the first one.
 enum class mesh_order : std::uint8_t { xy, ij };
 
-/// The elements at indices along an axis, as an expression: element (i, j, k) is a(i, indices(j), k) for axis 1 of
-/// three. The dimensions of the indices replace the axis. Takes no memory; reads the elements when it is evaluated.
+/// Returns the elements at indices along an axis, as an expression: element (i, j, k) is a(i, indices(j), k) for axis 1
+/// of three. The dimensions of the indices replace the axis. Takes no memory; reads the elements when it is evaluated.
 ///
 /// Negative indices count from the end. Others outside of the axis are device errors on simulated devices, and on CUDA
 /// devices in debug builds and with FERRY_CHECK=on. Otherwise CUDA devices take the nearest element.
@@ -53,7 +53,7 @@ requires(detail::moved_array<A>&& detail::index_operand<I>) auto take(A&& a, I&&
   return make_expression<from.type, from.rank - 1 + at.rank>(
       take_program(array_elements_of(a), dimension, program_of(std::forward<I>(indices))));
 }
-/// The elements at one index for each dimension, as an expression: NumPy's a[i, j]. The shapes of the indices
+/// Returns the elements at one index for each dimension, as an expression: NumPy's a[i, j]. The shapes of the indices
 /// broadcast, and are the shape of the result. Indices outside are treated as by take().
 /// @param a array or view
 /// @param indices of integers, as many as a has dimensions: arrays, views, expressions or numbers
@@ -69,16 +69,16 @@ requires(detail::moved_array<A> && sizeof...(I) != 0 && (detail::index_operand<I
   return make_expression<kind_of_operand<A>.type, common_rank<I...>>(gather_program(array_elements_of(a), at));
 }
 
-/// One element for each index of an array of as many dimensions, as an expression: for axis 1 of two, element (i, j) is
-/// a(i, indices(i, j)). NumPy's take_along_axis: applies the results of argsort(a, axis), and of argmin() and argmax()
-/// with kept dimensions. Indices outside are treated as by take().
+/// Returns one element for each index, as an expression. The indices have as many dimensions as `a`: for axis 1 of two,
+/// element (i, j) is a(i, indices(i, j)). NumPy's take_along_axis: applies the results of argsort(a, axis), and of
+/// argmin() and argmax() with kept dimensions. Indices outside are treated as by take().
 /// @param a array or view
 /// @param indices of integers, of as many dimensions as a: array, view or expression. Other dimensions than the axis
 ///   broadcast with those of a
 /// @param axis negative axes count from the last
 /// @return expression of the elements' type
-/// @throws invalid_argument if there is no such axis, if other dimensions do not broadcast, or if elements are to be
-///   taken from an axis of extent 0
+/// @throws invalid_argument if there is no such axis, if other dimensions do not broadcast, or if an axis of extent 0
+///   has no element to take
 template <class A, class I>
 requires(detail::moved_array<A>&& detail::index_operand<I>) auto take_along_axis(A&& a, I&& indices, int axis = -1) {
   using namespace detail;
@@ -92,7 +92,7 @@ requires(detail::moved_array<A>&& detail::index_operand<I>) auto take_along_axis
       take_along_program(array_elements_of(a), dimension, program_of(std::forward<I>(indices))));
 }
 
-/// The elements moved along an axis, as an expression: element i becomes element i + shift, modulo the extent.
+/// Returns the elements moved along an axis, as an expression: element i becomes element i + shift, modulo the extent.
 /// @param a array or view
 /// @param shift may be negative
 /// @param axis negative axes count from the last
@@ -106,7 +106,7 @@ auto roll(A&& a, std::ptrdiff_t shift, int axis = -1) {
   return moved<A>("roll", a, moving_rule::roll, moves);
 }
 
-/// Each element several times, one after the other along an axis, as an expression: 1 1 2 2 of 1 2.
+/// Returns each element several times, one after the other along an axis, as an expression: 1 1 2 2 of 1 2.
 /// @param a array or view
 /// @param times how often
 /// @param axis negative axes count from the last
@@ -120,8 +120,8 @@ auto repeat(A&& a, std::size_t times, int axis = -1) {
   return moved<A>("repeat", a, moving_rule::repeat, moves);
 }
 
-/// The whole array several times along its axes, as an expression: 1 2 1 2 of 1 2. NumPy's tile, for as many axes as
-/// the array has.
+/// Returns the whole array several times along its axes, as an expression: 1 2 1 2 of 1 2. NumPy's tile, for as many
+/// axes as the array has.
 /// @param a array or view
 /// @param times how often along each axis
 /// @throws invalid_argument unless there is one number for each axis
@@ -136,7 +136,7 @@ auto tiled(A&& a, std::initializer_list<std::size_t> times) {
   return moved<A>("tiled", a, moving_rule::tile, moves);
 }
 
-/// The array with further elements around it, all of one value, as an expression.
+/// Returns the array with further elements around it, all of one value, as an expression.
 /// @param a array or view
 /// @param widths for each axis, or one for all axes
 /// @param value of the further elements
@@ -151,7 +151,7 @@ auto pad(A&& a, std::initializer_list<pad_width> widths, detail::element_of_oper
   return where(make_expression<scalar_type::boolean, kind_of_operand<A>.rank>(inside_program(from, moves)),
                moved<A>("pad", a, moving_rule::part, moves), value);
 }
-/// The array with further elements around it that are copies of its own, as an expression.
+/// Returns the array with further elements around it that are copies of its own, as an expression.
 /// @param a array or view
 /// @param widths for each axis, or one for all axes
 /// @param mode which elements
@@ -165,9 +165,9 @@ auto pad(A&& a, std::initializer_list<pad_width> widths, pad_mode mode) {
                   moves_of<kind_of_operand<A>.rank>("pad", std::span<const pad_width>(widths.begin(), widths.size())));
 }
 
-/// Arrays one behind the other along an axis, as an expression of their common type. An assignment of this expression
-/// copies one array after the other, with a submission each. In a larger expression each element is selected from all
-/// arrays.
+/// Joins arrays along an axis, one behind the other, as an expression of their common type. An assignment of this
+/// expression copies one array after the other, with a submission each. In a larger expression each element is selected
+/// from all arrays.
 /// @param axis negative axes count from the last
 /// @param first, more arrays or views of one rank
 /// @throws invalid_argument if there is no such axis, or if the extents along other axes differ
@@ -184,7 +184,7 @@ requires(detail::moved_array<A> && (detail::moved_array<More> && ...)) auto conc
   return with_parts<rank>(d, concatenated<rank>(d, all, 0, first, more...), first, more...);
 }
 
-/// Arrays side by side along a new axis, as an expression of their common type.
+/// Joins arrays along a new axis, as an expression of their common type.
 /// @param axis of the result; negative axes count from its last
 /// @param first, more arrays or views of one shape
 /// @throws invalid_argument if there is no such axis, or if shapes differ
@@ -200,7 +200,7 @@ requires(detail::moved_array<A> && (detail::moved_array<More> && ...)) auto stac
   return with_parts<rank + 1>(d, stacked<rank>(d, 1 + sizeof...(More), 0, first, more...), first, more...);
 }
 
-/// The view with an axis, or all axes, in reverse order. Takes no memory.
+/// Returns the view with an axis, or all axes, in reverse order. Takes no memory.
 /// @param v array or view
 /// @param axis negative axes count from the last
 /// @throws invalid_argument if there is no such axis
@@ -226,7 +226,7 @@ auto flip(A&& v) {
   return view_of(std::forward<A>(v), first, e, s);
 }
 
-/// The view turned by 90 degrees in a plane, from one axis towards another. Takes no memory.
+/// Returns the view turned by 90 degrees in a plane, from one axis towards another. Takes no memory.
 /// @param v array or view of at least two dimensions
 /// @param times how often; may be negative
 /// @param from, towards different axes; negative axes count from the last
@@ -248,9 +248,9 @@ auto rot90(A&& v, int times = 1, int from = 0, int towards = 1) {
   return view_of(std::forward<A>(v), first, e, s);
 }
 
-/// Views of coordinates, one for each array, all of the shape of the grid: element (i, j) of the first is x(j), that of
-/// the second y(i), or with mesh_order::ij x(i) and y(j). Takes no memory: elements repeat.
-/// @param order whether the first array goes along the second axis, as in NumPy by default
+/// Returns views of coordinates, one for each array, all of the shape of the grid: element (i, j) of the first is x(j),
+/// that of the second y(i), or with mesh_order::ij x(i) and y(j). Takes no memory: elements repeat.
+/// @param order axis along which the first array varies: the second one, as in NumPy by default, or the first one
 /// @param x one to six arrays or views of one dimension
 /// @return tuple of read-only views
 template <class... A>

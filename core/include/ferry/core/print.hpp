@@ -32,8 +32,8 @@ void print_text(const std::string& text);
 void print_text(std::ostream& to, const std::string& text);
 }  // namespace detail
 
-/// The elements as text, in the layout of NumPy's str(). Blocks until they are copied to the CPU. Only elements that
-/// are shown are copied.
+/// Returns the elements as text, in the layout of NumPy's str(). Blocks until they are copied to the CPU. Only elements
+/// that are shown are copied.
 /// @param a array, view or expression
 /// @param how width, precision, abbreviation
 template <class A>
@@ -71,8 +71,8 @@ requires(detail::kind_of_operand<A>.is_lazy()) printed_elements printed(A&& a, c
   return printed_elements(to_text(std::forward<A>(a), how));
 }
 
-/// The value of one element of an array in any kind of memory, also of a device array. Blocks until the work that
-/// writes it is complete, and it is copied.
+/// Returns the value of one element of an array in any kind of memory, also of a device array. Blocks until the work
+/// that writes it is complete, and it is copied.
 /// @param a array or view
 /// @param index one index for each dimension
 /// @throws invalid_argument if an index is out of range

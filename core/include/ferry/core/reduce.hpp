@@ -1,5 +1,5 @@
 /// @file
-/// Reductions of array expressions: sums, extremes, means and their relatives, over all elements or along axes.
+/// Reductions of array expressions, over all elements or along axes; scans and histograms.
 #pragma once
 #include <string>
 #include <tuple>
@@ -15,8 +15,8 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup expressions
 /// @{
 
-/// What a reduction, a scan or a histogram computes when it is assigned, or made a scalar or an array. Keeps the memory
-/// of its arrays alive. As an operand of an expression it is computed where the expression is written.
+/// A reduction, a scan or a histogram. It is computed when it is assigned, or made a scalar or an array. As an operand,
+/// it is computed when the expression is made. Keeps the memory of its arrays alive.
 ///
 /// @code
 /// scalar<float> total = sum(a + b);            // does not wait; on the device of the first array
@@ -51,7 +51,7 @@ class reduced {
   // Compilers quote the line of a deleted function, so it states the remedy.
   operator T() const& requires(Rank == 0) = delete;  // it would be computed at each use: write scalar<T> s = sum(a)
 
-  /// The reduction behind the object.
+  /// The program of the reduction.
   const detail::reduction_program& request() const { return program_; }
   /// The result, computed now, as a program. Used by expressions.
   detail::expression_program program() const requires(Rank > 0) {
@@ -246,7 +246,7 @@ auto cumprod(A&& a) {
   static_assert(detail::kind_of_operand<A>.rank == 1, "cumprod(a, axis): name the axis of several");
   return detail::make_scan<multiplies>("cumprod", std::forward<A>(a), 0);
 }
-/// Each element combined with those before it along an axis.
+/// Combines each element with those before it along an axis.
 /// @param a array, view or expression
 /// @param op plus, multiplies, minimum or maximum
 /// @param axis negative axes count from the last
@@ -256,11 +256,11 @@ auto inclusive_scan(A&& a, Op op, int axis) {
   (void)op;
   return detail::make_scan<Op>("inclusive_scan", std::forward<A>(a), axis);
 }
-/// The elements before each element along an axis, combined; the first result is `initial`.
+/// Combines the elements before each element along an axis. The first result is `initial`.
 /// @param a array, view or expression
 /// @param op plus, multiplies, minimum or maximum
 /// @param axis negative axes count from the last
-/// @param initial what the scan begins with
+/// @param initial first result
 template <class A, class Op, class T>
 requires detail::reducible<A>
 auto exclusive_scan(A&& a, Op op, int axis, T initial) {
@@ -281,10 +281,10 @@ auto exclusive_scan(A&& a, Op op, int axis) {
   return exclusive_scan(std::forward<A>(a), op, axis, detail::identity_of_scan<Op, detail::scalar_of<result>>());
 }
 
-/// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,
-/// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy: low + i *
-/// ((high - low) / bins), in double. Of a sharded array, each member counts its cells, and all members add the counts
-/// of all.
+/// Number of elements in each of `bins` intervals of equal widths. An interval contains its low edge, but not its high
+/// one; the last interval contains both. Elements outside of [low, high] and NaN are in none. The edges are those of
+/// NumPy: low + i * ((high - low) / bins), in double. Of a sharded array, each member counts its cells, and all members
+/// add the counts of all.
 /// @param a array, view or expression
 /// @param bins number of intervals
 /// @param low low edge of the first interval
@@ -376,8 +376,8 @@ std::string explain(const reduced<T, Rank>& r) {
 /// blocks until that is done: for programs that must not compile while they run, and before a capture. As precompile()
 /// of an expression.
 /// @param r reductions, as passed to reduce_all()
-/// @return false if nothing is compiled: on simulated devices, which compile nothing
-/// @throws not_supported if the kernel cannot be compiled (FERRY_JIT=off, no NVRTC): CUDA devices have no other form
+/// @return false if nothing is compiled, as on simulated devices
+/// @throws not_supported on CUDA devices if the kernel cannot be compiled (FERRY_JIT=off, no NVRTC)
 /// @throws invalid_argument if shapes or axes differ
 template <class... T, std::size_t... Rank>
 requires(sizeof...(T) > 0) bool precompile(const reduced<T, Rank>&... r) {

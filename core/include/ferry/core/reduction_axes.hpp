@@ -1,5 +1,5 @@
 /// @file
-/// Options of reductions: their axes, and what becomes of these.
+/// Options of reductions: their axes, and whether the result has them.
 #pragma once
 #include <array>
 #include <concepts>
@@ -21,7 +21,7 @@ class axes {
   /// @param axis the numbers of the axes, in any order
   template <std::convertible_to<int>... I>
   requires(sizeof...(I) == N && N > 0) constexpr explicit axes(I... axis) : axes_{static_cast<int>(axis)...} {}
-  /// The numbers as given.
+  /// The numbers, as passed to the constructor.
   constexpr std::span<const int> span() const { return axes_; }
 
  private:

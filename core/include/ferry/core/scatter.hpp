@@ -37,8 +37,8 @@ constexpr void need_sums() {
 /// @addtogroup expressions
 /// @{
 
-/// Stores values at indices along an axis: y(i, indices(j), k) = values(i, j, k) for axis 1 of three. Other elements
-/// keep their values. Ordered as an assignment, on the calling thread's stream of the device of `y`. Does not block.
+/// Stores values at indices along an axis: y(i, indices(j), k) = values(i, j, k) for axis 1 of three. Other elements do
+/// not change. Ordered as an assignment, on the calling thread's stream of the device of `y`. Does not block.
 ///
 /// Negative indices count from the end. On simulated devices, indices outside of the axis are device errors, and with
 /// FERRY_CHECK=on repeated indices, too; then nothing is written. On CUDA devices values at indices outside are left

@@ -1,5 +1,5 @@
 /// @file
-/// Sorting of arrays and expressions, and its relatives: positions, different elements, the greatest ones, searches.
+/// Sorting and related functions: positions, different elements, the greatest elements, searches.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -15,7 +15,7 @@ namespace ferry::inline FERRY_ABI {
 
 /// Direction of an order. NaN is last in both.
 enum class sort_order : std::uint8_t { ascending, descending };
-/// Where searchsorted() puts a value among equal elements: before them, or behind them.
+/// The position that searchsorted() returns among equal elements: before them, or behind them.
 enum class search_side : std::uint8_t { left, right };
 
 /// Results of top_k().
@@ -104,8 +104,8 @@ constexpr void need_list_of() {
 
 }  // namespace detail
 
-/// The elements in order along an axis, as a new array in memory of the same kind. NaN is last; -0 comes before 0.
-/// Ordered on the calling thread's stream of the array's device. Does not block.
+/// Returns the elements in order along an axis, as a new array in memory of the same kind. NaN is last; -0 comes before
+/// 0. Ordered on the calling thread's stream of the array's device. Does not block.
 /// @param a array, view or expression of at least one dimension
 /// @param axis each line along it is sorted; negative axes count from the last
 /// @param order ascending or descending
@@ -140,11 +140,11 @@ requires(detail::sorted_destination<Y>&& detail::sortable<Y>) void sort_in_place
   detail::sort_to(&s.value, a, detail::program_of(a), axis, order, s.at);
 }
 
-/// Positions of the elements in order: element i of the sorted line is element argsort(a)[i] of the line. Equal
-/// elements stay in the order of their positions; -0 and 0 are equal. Does not block.
+/// Returns the positions of the elements in order: element i of the sorted line is element argsort(a)[i] of the line.
+/// Equal elements stay in the order of their positions; -0 and 0 are equal. Does not block.
 /// @param a array, view or expression of at least one dimension
 /// @param axis each line along it is sorted; negative axes count from the last
-/// @param order ascending or descending; equal elements keep their order in both
+/// @param order ascending or descending; equal elements stay in the order of their positions in both
 /// @return std::int64_t, of the shape of a
 template <class A>
 requires detail::sortable<A>
@@ -152,8 +152,8 @@ auto argsort(A&& a, int axis = -1, sort_order order = sort_order::ascending) {
   return detail::make_positions("argsort", std::forward<A>(a), axis, order, nullptr, false).positions;
 }
 
-/// The k greatest elements along an axis in descending order, and their positions. Of equal elements the first ones are
-/// taken. NaN is taken after all numbers. Does not block.
+/// Returns the k greatest elements along an axis in descending order, and their positions. Of equal elements the first
+/// ones are taken. NaN is taken after all numbers. Does not block.
 /// @param a array, view or expression of at least one dimension
 /// @param k number of elements of each line
 /// @param axis negative axes count from the last
@@ -165,8 +165,8 @@ auto top_k(A&& a, std::size_t k, int axis = -1, sort_order order = sort_order::d
   return detail::make_positions("top_k", std::forward<A>(a), axis, order, &k, true);
 }
 
-/// The elements, as a new array, so that element k of each line along the axis is where it would be if the line were
-/// sorted: none before it is greater, and none behind it is less. Does not block.
+/// Returns the elements with each line along the axis partly sorted, as a new array. Element k of a line is the one
+/// that it would be in the sorted line. No element before it is greater, and none behind it is less. Does not block.
 /// @param a array, view or expression of at least one dimension
 /// @param k index along the axis
 /// @param axis negative axes count from the last
@@ -187,8 +187,8 @@ auto partition(A&& a, std::size_t k, int axis = -1) {
   return result;
 }
 
-/// The different elements of an array of any shape, in ascending order. -0 is 0, and all NaN are one. Blocks until
-/// their number is known, because the result has that size.
+/// Returns the different elements of an array of any shape, in ascending order. -0 is 0, and all NaN are one. Blocks
+/// until their number is known, because the result has that size.
 /// @param a array, view or expression of at least one dimension
 template <class A>
 requires detail::sortable<A>
@@ -211,7 +211,7 @@ requires(detail::sorted_destination<Y>&& detail::sortable<A>) scalar<std::uint64
   detail::expression_program p = detail::program_of(std::forward<A>(a));
   return detail::find_unique(to, p, nullptr, nullptr);
 }
-/// The different elements, and how often each occurs. Blocks as unique().
+/// Returns the different elements, and how often each occurs. Blocks as unique().
 template <class A>
 requires detail::sortable<A>
 auto unique_counts(A&& a) {
@@ -227,7 +227,8 @@ auto unique_counts(A&& a) {
   all.counts = detail::first_elements(std::move(all.counts), n);
   return all;
 }
-/// The different elements, and where each element of `a` is among them, in the shape of `a`. Blocks as unique().
+/// Returns the different elements, and for each element of `a` its position among them, in the shape of `a`. Blocks as
+/// unique().
 template <class A>
 requires detail::sortable<A>
 auto unique_inverse(A&& a) {
@@ -243,8 +244,9 @@ auto unique_inverse(A&& a) {
   return all;
 }
 
-/// For each value, the number of elements of `sorted` that are less: where the value can be inserted. The elements must
-/// be in ascending order, as of sort(); otherwise the result is some index. Does not block.
+/// Returns, for each value, the number of elements of `sorted` that are less: the position at which the value can be
+/// inserted. The elements must be in ascending order, as of sort(); otherwise results are undefined numbers from 0 to
+/// the number of elements. Does not block.
 /// @param sorted array, view or expression of one dimension
 /// @param values array, view or expression; compared in the common type of both
 /// @param side right: the number of elements that are less or equal
@@ -267,8 +269,8 @@ requires(detail::sortable<A>&& detail::sortable<V>) auto searchsorted(A&& sorted
   return result;
 }
 
-/// The elements where a mask is true, in row-major order: NumPy's a[mask]. Blocks until their number is known, because
-/// the result has that size.
+/// Returns the elements where a mask is true, in row-major order: NumPy's a[mask]. Blocks until their number is known,
+/// because the result has that size.
 /// @param mask array, view or expression of bool
 /// @param a array, view or expression of the same shape
 /// @throws invalid_argument if the shapes differ
@@ -301,8 +303,8 @@ requires(detail::sorted_destination<Y>&& detail::sortable<M>&& detail::sortable<
   return detail::select("compress_into", to.device(), detail::program_of(std::forward<M>(mask)), nullptr, &values, &p);
 }
 
-/// Positions at which a mask is true, in ascending order: the number of elements before each in row-major order. Blocks
-/// as compress().
+/// Returns the positions at which a mask is true, in ascending order: the number of elements before each in row-major
+/// order. Blocks as compress().
 /// @param mask array, view or expression of bool: compare, as in a != 0
 /// @return std::int64_t
 template <class M>

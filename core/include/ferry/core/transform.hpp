@@ -1,5 +1,5 @@
 /// @file
-/// Functors that get the values of elements: y = f(a, b), element by element.
+/// Functors that are called with values of elements: y = f(a, b), element by element.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -14,7 +14,7 @@ namespace ferry::inline FERRY_ABI {
 
 /// y = f(a, b, ...), element by element: transform(out(y), f, in(a), in(b), ...).
 ///
-/// f gets the values of the elements, so that loads and stores are those of vectors where the arrays are contiguous.
+/// f is called with the values of the elements. So kernels use vector loads and stores if the arrays are contiguous.
 /// Inputs broadcast to the shape of the output as in expressions, and have any strides. An input may be the output, as
 /// the same elements. With several outputs, as in transform(out(y), out(z), f, in(a)), f returns a struct of one member
 /// for each. Ordered on the calling thread's stream of the output's device. Blocks only where parallel_for does.

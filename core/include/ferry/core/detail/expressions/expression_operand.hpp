@@ -1,4 +1,4 @@
-// What can be an operand of an expression, and its program.
+// The types that can be operands of expressions, and the programs of operands.
 #pragma once
 #include <complex>
 #include <cstddef>
@@ -30,7 +30,7 @@ namespace ferry::inline FERRY_ABI::detail {
 enum class operand_role : std::uint8_t {
   none,
   number,    // a value of C++
-  value,     // a scalar<T>: takes part if another operand is an array or an expression
+  value,     // a scalar<T>: an operand only beside an array or an expression
   elements,  // an expression
   array
 };
@@ -38,9 +38,10 @@ struct operand_kind {
   operand_role role = operand_role::none;
   scalar_type type = scalar_type::none;
   std::size_t rank = 0;
-  bool is_spread = false;  // over the devices of a team: takes part in a sharded_expression
+  bool is_spread = false;  // over the devices of a team: an operand of a sharded_expression
   constexpr operand_type typed() const { return {type, role == operand_role::number}; }
-  // Compare integers: comparisons of enums consider the operators of expressions, which ask this.
+  // Compares integers: for comparisons of enums, compilers consider the operators of expressions, whose constraints
+  // call this.
   constexpr bool is_operand() const { return static_cast<int>(role) != 0; }
   constexpr bool has_elements() const { return static_cast<int>(role) >= static_cast<int>(operand_role::elements); }
   constexpr bool is_lazy() const { return has_elements() && !is_spread; }
@@ -60,7 +61,7 @@ template <class T>
 constexpr operand_kind kind_at(const scalar<T>*) {
   return {operand_role::value, scalar_type_of<T>(), 0};
 }
-// A reduction takes part by its result, which it computes first.
+// The operand of a reduction is its result, which is computed first.
 template <class T, std::size_t Rank>
 constexpr operand_kind kind_at(const reduced<T, Rank>*) {
   return {Rank == 0 ? operand_role::value : operand_role::elements, scalar_type_of<T>(), Rank};
@@ -98,7 +99,7 @@ constexpr void need_element_type() {
       "std::complex of float or double: use parallel_for for others");
 }
 
-// Refers to the view.
+// Returns a description that refers to the view.
 template <class T, std::size_t Rank, memory_kind Kind>
 array_elements array_elements_of(const array_view<T, Rank, Kind>& a) {
   return {&a.owner(),
@@ -116,7 +117,7 @@ program_operand operand_of(const array_view<T, Rank, Kind>& a) {
   return o;
 }
 
-// The program of an operand: a reference to that of an expression, else a new one.
+// Returns the program of an operand: for an expression a reference to its own, else a new one.
 template <class X>
 decltype(auto) program_of(X&& x) {
   need_element_type<X>();
@@ -131,7 +132,7 @@ decltype(auto) program_of(X&& x) {
     return constant_program(&x, kind.type);
 }
 
-// A program that lives as long as its description is used.
+// Owns a program while its description is used.
 struct held_source {
   expression_program program;
   operator program_source() { return program_source(std::move(program)); }
@@ -159,7 +160,7 @@ constexpr void need_operation() {
       "them (e != 0) where bool is needed; docs/expressions.md lists the types");
 }
 
-// Type of the elements of an operation's operands, before they are computed in registers.
+// The type to which the operands of an operation are converted, as a type of elements.
 template <operation What, class A, class B>
 constexpr scalar_type common_type_of() {
   constexpr operand_type a = kind_of_operand<A>.typed(), b = kind_of_operand<B>.typed();
@@ -173,7 +174,7 @@ constexpr scalar_type common_type_of() {
 template <class... X>
 inline constexpr bool are_spread = (... || kind_of_operand<X>.is_spread);
 
-// The expression of a program over operands, which may have been moved from.
+// Returns a program as an expression. The operands, which may have been moved from, only determine its type.
 template <scalar_type Type, std::size_t Rank, class... X>
 auto make_expression(expression_program&& p, [[maybe_unused]] const X&... from) {
   if constexpr (are_spread<X...>)
@@ -190,7 +191,7 @@ inline constexpr std::size_t common_rank = [] {
   return rank;
 }();
 
-// The operation on operands that are converted to elements of type Operands, with results of type T.
+// Returns the operation on operands that are converted to elements of type Operands. The results have type T.
 template <operation What, scalar_type Operands, class T, class... X>
 auto operation_on(X&&... x) {
   if constexpr (are_spread<X...>)
@@ -199,11 +200,11 @@ auto operation_on(X&&... x) {
   else
     return expression<T, common_rank<X...>>(What, Operands, {operand_source_of(std::forward<X>(x))...});
 }
-// The same; Operands none: an error of the compiler.
+// The same; if Operands is none, the call does not compile.
 template <operation What, scalar_type Operands, class... X>
 auto operation_of(X&&... x) {
   need_operation<What, Operands>();
-  constexpr scalar_type shown = Operands == scalar_type::none ? scalar_type::float32 : Operands;  // no further errors
+  constexpr scalar_type shown = Operands == scalar_type::none ? scalar_type::float32 : Operands;  // no more errors
   return operation_on<What, shown, scalar_of<element_result(What, shown)>>(std::forward<X>(x)...);
 }
 template <operation What, class A>
@@ -224,7 +225,7 @@ auto ternary(A&& a, B&& b, C&& c) {
       std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }
 
-// Why an assignment does not compile: the first that applies.
+// Why an assignment does not compile: the first reason that applies.
 template <class To, class E>
 constexpr void need_assignable() {
   using to = std::remove_reference_t<To>;
@@ -254,7 +255,7 @@ assignment assignment_of(To& to, E& program) {
   return {operand_of(to), &program};
 }
 
-// to = e.
+// Assigns e to `to`.
 template <class To, class E>
 void assign_one(const stream_ref* s, To& to, E&& e, source_line at = {}) {
   need_assignable<To&, E>();

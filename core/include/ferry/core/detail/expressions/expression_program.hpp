@@ -37,8 +37,8 @@ struct program_operand {
   scalar_type type = scalar_type::none;
   memory_kind kind = memory_kind::device;
   bool is_placeholder = false;  // part_program() puts elements in its place
-  // Of an operand that `gather` reads, else 0: gathered_bit, and of each axis four bits, the lowest axis first: 1 + the
-  // axis of the program that goes along it, or 0, where the offsets of `gather` do.
+  // 0, or for an operand that `gather` reads: gathered_bit, and four bits for each axis, the lowest axis first. These
+  // are 1 + the axis of the program whose index applies to the axis, or 0 if the offsets of `gather` apply.
   std::uint32_t axis_map = 0;
   static constexpr std::uint32_t gathered_bit = std::uint32_t{1} << 31;
   bool is_gathered() const { return axis_map != 0; }
@@ -98,7 +98,7 @@ class program_source {
   };
 };
 
-// Its constructors and operators are compiled in the library: sources with many expressions compile faster.
+// Its constructors and operators are compiled in the library, so that sources with many expressions compile faster.
 class expression_program {
  public:
   expression_program();
@@ -111,7 +111,7 @@ class expression_program {
   expression_program& operator=(expression_program&& o) noexcept;
   ~expression_program();
 
-  // The value of the expression: number of its instruction, and the type of that.
+  // The number of the instruction whose value is that of the expression.
   std::uint8_t root = 0;
   scalar_type type() const { return code[root].type; }
   program_shape shape;
@@ -120,7 +120,7 @@ class expression_program {
   short_list<program_operand, 4> operands;
   short_list<program_constant, 4> constants;
   short_list<function_call, 1> calls;
-  std::shared_ptr<const joined_arrays> joined;  // see joined_arrays.hpp; null unless arrays are put together
+  std::shared_ptr<const joined_arrays> joined;  // see joined_arrays.hpp; null unless the program joins arrays
   static constexpr std::uint8_t last_axes = 128;
 
   // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if there are too many.
@@ -135,7 +135,7 @@ class expression_program {
   std::uint8_t append(const expression_program& other);
   // The same; moves the operands.
   std::uint8_t append(expression_program&& other);
-  // The value converted to a type of registers: constants at once.
+  // Appends the conversion of a value to a type of registers, and returns its number. Converts constants immediately.
   std::uint8_t converted(std::uint8_t value, scalar_type to);
 
  private:
@@ -161,7 +161,7 @@ expression_program apply(operation what, scalar_type operands, expression_progra
 expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b);
 expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b,
                          const expression_program& c);
-// The value converted to a type of elements: rounded for half and bfloat16.
+// Converts the value to a type of elements; rounds it for half and bfloat16.
 expression_program cast_program(expression_program p, scalar_type to);
 // A call of a function. Arguments are converted to the types of its parameters; their shapes broadcast.
 expression_program call_program(const function_definition& f, std::span<expression_program> arguments);
@@ -178,23 +178,23 @@ struct program_part {
 class operand_placeholder {
  public:
   virtual ~operand_placeholder() = default;
-  // The operand in the text of an expression.
+  // Returns the operand's name in the text of an expression.
   virtual std::string text() const = 0;
-  // The elements of a part: of its shape, or of extent 1 where they broadcast.
+  // Returns the elements of a part: of its shape, or of extent 1 along axes where they broadcast.
   virtual program_operand elements(const program_part& p) const = 0;
 };
-// A program of the placeholder's value.
+// Returns a program of the placeholder's value.
 expression_program placeholder_program(const operand_placeholder& what, const program_shape& shape, scalar_type type,
                                        memory_kind kind);
 // Requires is_placeholder.
 const operand_placeholder& placeholder_of(const program_operand& o);
-// The elements of an operand of the whole shape that belong to a part.
+// Returns the elements of a part, of an operand with the whole shape.
 program_operand sliced(const program_operand& o, const program_part& part);
-// The program of a part: its operands are the part's elements, and its indices those of the whole. also: the number of
-// another value than the root, which becomes its number in the result; or null.
+// Returns the program of a part: its operands are the part's elements, and its indices those of the whole. also: null,
+// or the number of a value that is needed besides the root; it is set to the number in the result.
 expression_program part_program(const expression_program& p, const program_part& part, std::uint8_t* also = nullptr);
 
-// Such as "b + 2 * sin(a)", with the names of arrays.
+// Returns a text such as "b + 2 * sin(a)", with the names of arrays.
 std::string text_of(const expression_program& p);
 std::string text_of(const program_shape& s);
 

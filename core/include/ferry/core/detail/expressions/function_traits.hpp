@@ -1,4 +1,4 @@
-// What a FERRY_FUNCTION is to programs: its types, its loop over blocks, its definition.
+// Functions of FERRY_FUNCTION as operations of programs: their types, their loop over blocks, their definition.
 #pragma once
 #include <array>
 #include <atomic>
@@ -82,8 +82,8 @@ struct function_traits<F, R(P...)> {
     run_over(reinterpret_cast<register_type_of<R>*>(to), n,
              reinterpret_cast<const register_type_of<P>*>(operands[K])...);
   }
-  // Loops of a constant number of iterations are vectorized by g++ -O2, too. The same memory as an operand's is written
-  // after it is read, in the same iteration.
+  // g++ -O2 vectorizes only loops of a constant number of iterations. If the result overwrites an operand, each
+  // iteration reads an element before it writes it.
   static void run_over(register_type_of<R>* to, std::size_t n, const register_type_of<P>*... from) {
     constexpr std::size_t chunk = 32;
     std::size_t i = 0;
@@ -115,7 +115,7 @@ constexpr std::array<const function_definition*, sizeof...(F)> definitions_of(co
 // The text of code after the expansion of its macros.
 #define FERRY_DETAIL_TEXT(...) FERRY_DETAIL_TEXT_OF(__VA_ARGS__)
 #define FERRY_DETAIL_TEXT_OF(...) #__VA_ARGS__
-// g++ contracts only for processors with FMA, and has no directive for a block.
+// g++ contracts multiplications and additions only for processors with FMA, and has no directive for a block.
 #ifdef __clang__
 #define FERRY_DETAIL_NO_CONTRACTION _Pragma("clang fp contract(off)")
 #else

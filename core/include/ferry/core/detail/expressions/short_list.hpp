@@ -1,4 +1,4 @@
-// A list with room for usual lengths inside of the object.
+// A list that stores usual lengths inside of the object.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -11,11 +11,11 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// True for types whose objects can be moved to other memory as bytes, without their constructors and destructors.
+// True for types whose objects can be moved as bytes, without constructors and destructors.
 template <class T>
 inline constexpr bool is_relocatable = std::is_trivially_copyable_v<T>;
 
-// Copies only the elements that it has. Above Most elements they are on the heap.
+// A copy copies only the elements in use. More than Most elements are on the heap.
 template <class T, std::size_t Most>
 class short_list {
  public:
@@ -45,7 +45,7 @@ class short_list {
   const T* end() const { return data_ + size_; }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
-  // The arguments refer to no element of this list.
+  // The arguments must not refer to elements of this list.
   template <class... A>
   T& emplace_back(A&&... arguments) {
     if (size_ == room_) [[unlikely]]
@@ -72,7 +72,7 @@ class short_list {
   // Moves n elements to memory without objects, and destroys them where they were.
   static void relocate(T* from, std::size_t n, T* to) noexcept {
     if constexpr (is_relocatable<T>) {
-      for (std::size_t i = 0; i != n; ++i)  // of a fixed size each: without a call
+      for (std::size_t i = 0; i != n; ++i)  // each copy has a fixed size, and needs no call
         std::memcpy(static_cast<void*>(to + i), static_cast<const void*>(from + i), sizeof(T));
     } else {
       std::uninitialized_move_n(from, n, to);

@@ -31,7 +31,7 @@ inline constexpr bool has_elements<out_argument<A>> = has_elements<A>;
 template <class A>
 using element_of_argument = std::remove_const_t<typename decltype(A::span)::element_type>;
 
-// Numbers of the arguments before the first that is no out().
+// The number of arguments before the first one that is no out().
 template <class... A>
 consteval std::size_t leading_outputs() {
   std::size_t n = 0;
@@ -70,7 +70,7 @@ template <std::size_t Begin, class Arguments, std::size_t... K>
 auto element_types_of(std::index_sequence<K...>)
     -> types_of_elements<element_of_argument<std::tuple_element_t<Begin + K, Arguments>>...>;
 
-// An output whose bytes an input reads is no longer one of which nothing is read.
+// Sets the mode of an output to inout if an input reads bytes of it.
 template <class O, class... A>
 void mark_read_output(O& output, const A&... inputs) {
   if ((false || ... || inputs.bytes.overlaps(output.bytes))) output.mode = access_mode::inout;
@@ -101,7 +101,7 @@ void launch_elements([[maybe_unused]] stream_ref s, Enqueue& enqueue, const elem
       return enqueue([&](native_stream n) { launch({m, n, s.timeline().device(), type_name<F>()}, f); });
   }
 #endif
-  constexpr std::size_t behind_all_parameters = 1024;  // of F: arrays arrive as mdspans
+  constexpr std::size_t behind_all_parameters = 1024;  // no parameter of F, so that arrays arrive as mdspans
   launch_simulated<unwatched_run, F, behind_all_parameters>(
       enqueue, [l, f](const auto&... p) { transform_spans(l, f, outputs(), inputs(), p...); }, a...);
 }
@@ -127,7 +127,7 @@ void transform_arrays(const stream_ref* given, source_line at, const F& f, A... 
 
 }  // namespace FERRY_UNIT
 
-// The elements of an argument, for expressions.
+// Describes the elements of an argument for expressions.
 template <class T, std::size_t Rank>
 program_operand operand_of(const array_argument<T, Rank>& a) {
   const argument_shape shape(a);
@@ -135,7 +135,7 @@ program_operand operand_of(const array_argument<T, Rank>& a) {
                     scalar_type_of<std::remove_const_t<T>>(), a.owner->get(a.at).kind);
 }
 
-// y = f(x...), for a FERRY_FUNCTION.
+// Submits y = f(x...) for a FERRY_FUNCTION.
 template <class F, class R, class... P, class Y, class... X>
 void transform_by_expression(const stream_ref* given, source_line at, const element_function<F, R(P...)>& f, const Y& y,
                              const X&... x) {

@@ -36,7 +36,7 @@ concept index_operand = is_index_operand<A>;
 template <class A>
 inline constexpr bool is_unevaluated =
     kind_of_operand<A>.role == operand_role::elements && !kind_of_operand<A>.is_spread;
-// An expression: it has no memory whose elements could be moved.
+// An expression, which has no memory whose elements could be moved.
 template <class A>
 concept unevaluated = is_unevaluated<A>;
 
@@ -53,13 +53,14 @@ constexpr void need_indices() {
 void need_count(std::string_view function, std::size_t count, std::size_t rank);
 void need_different_axes(std::string_view function, std::size_t a, std::size_t b);
 
-// Reverses an axis of a view whose first element is `first` elements behind that of the array.
+// Reverses an axis of a view. first: number of elements from the array's first element to that of the view; it is
+// updated.
 template <std::size_t Rank>
 void reverse_axis(std::size_t d, const extents<Rank>& e, strides<Rank>& s, std::ptrdiff_t& first) {
   if (e.count() != 0) first += s[d] * static_cast<std::ptrdiff_t>(e[d] - 1);
   s[d] = -s[d];
 }
-// A view of elements of another one: of const elements, if that is const or an array that is const.
+// Returns a view of elements of another view. They are const if the other view, or its array, is const.
 template <class A, std::size_t Rank>
 auto view_of(A&& v, std::ptrdiff_t first, const extents<Rank>& e, const strides<Rank>& s) {
   using array = std::remove_reference_t<A>;
@@ -113,7 +114,7 @@ constexpr auto types_of_joined() {
   }
   return types;
 }
-// The expression, with a note of its arrays.
+// Returns the expression, with a list of the arrays that it joins.
 template <std::size_t Rank, class E, class... A>
 auto with_parts(std::size_t d, E&& e, const A&... arrays) {
   const array_elements from[] = {array_elements_of(arrays)...};

@@ -17,9 +17,9 @@ struct scatter_request {
   bool is_sum = false;
 };
 
-// Submits it, ordered on the stream, or on the calling thread's stream of the destination's device. Expressions, and
-// arrays that are not dense, go through temporaries, with a submission each. Does not block, except where memory is
-// needed. Throws invalid_argument for shapes that do not fit; use_after_free.
+// Submits the request, ordered on the stream, or on the calling thread's stream of the destination's device.
+// Expressions, and arrays that are not dense, go through temporaries, with a submission each. Does not block, except
+// where memory is needed. Throws invalid_argument for shapes that do not fit; use_after_free.
 void submit_scatter(const stream_ref* given, scatter_request r, source_line at);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// To an integer: rounds to zero; beyond the range the nearest integer, and 0 for NaN.
+// Converts to an integer: rounds to zero; beyond the range to the nearest integer; NaN to 0.
 template <class To, class From>
 constexpr To saturated(From value) {
   using limits = std::numeric_limits<To>;

@@ -1,4 +1,4 @@
-// A program over memory, ready to run: what evaluators get.
+// A program with its memory, ready to run: the input of evaluators.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -54,11 +54,11 @@ struct evaluation_operand {
   std::byte* data;                                    // element at index 0
   std::array<std::ptrdiff_t, max_rank> stride_bytes;  // by axis of the evaluation; 0 where the operand broadcasts
   scalar_type type;                                   // in memory
-  bool is_gathered = false;  // read by `gather` only: at offsets from the address for the index
+  bool is_gathered = false;  // read by `gather` only, at offsets from the address for the index
 };
 
-// Where a value is stored: stored[index] = value[index], rounded to the type in memory if that is half or bfloat16.
-// Otherwise the types are equal.
+// Memory to which a value is stored. Values are rounded if the type in memory is half or bfloat16; otherwise the types
+// are equal.
 struct evaluation_output {
   evaluation_operand to;
   std::uint8_t value;           // number of the value
@@ -66,7 +66,7 @@ struct evaluation_output {
   static constexpr std::uint8_t no_mask = 255;
 };
 
-// For all indices, computes the code and stores the outputs. All spans are valid during the call only.
+// An evaluator executes the code for all indices, and stores the outputs. All spans are valid during the call only.
 //
 // Axes are numbered from the fastest: axis 0 is the inner loop. Axes of extent 1 are removed. Axes that all operands
 // and outputs traverse as one are joined, except those of `index` instructions. Axis 0 is the one with the smallest
@@ -92,7 +92,7 @@ struct evaluation {
   }
 };
 
-// True if interpreters of devices cannot run it: it calls functions of the program, or gathers.
+// True if the interpreter kernel of CUDA devices cannot run it: it calls functions of the program, or gathers elements.
 inline bool needs_compiled_kernel(const evaluation& e) {
   if (!e.calls.empty()) return true;
   for (const instruction& i : e.code)

@@ -41,11 +41,12 @@ struct function_call {
   bool operator==(const function_call&) const = default;
 };
 
-// The function in CUDA C++ behind its return type, with a directive that names the lines of the user's source.
+// Returns the function in CUDA C++, without its return type, with a directive that names the lines of the user's
+// source.
 std::string source_of(const function_definition& f);
 
-// The same number for functions of equal source and used functions, in this process; not 0. After the first call for a
-// definition it takes no lock.
+// Returns a number above 0, which is the same in this process for functions of equal source that use equal functions.
+// After the first call for a definition it takes no lock.
 std::uint32_t number_of(const function_definition& f);
 
 }  // namespace ferry::inline FERRY_ABI::detail

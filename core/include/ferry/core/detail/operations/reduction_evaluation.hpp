@@ -1,4 +1,5 @@
-// A program whose values are combined along axes, ready to run: what evaluators get for reductions, scans and counts.
+// A program whose values are combined along axes, ready to run: the input of evaluators for reductions, scans and
+// histograms.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,7 +23,7 @@ enum class reduction_operation : std::uint8_t {
 };
 inline constexpr int reduction_operations = 9;
 
-// What is computed from the combined value. `n` is the number of values that were combined.
+// The result that is computed from the combined value. `n` is the number of combined values.
 enum class reduction_finish : std::uint8_t {
   none,
   mean,      // sum / n
@@ -31,7 +32,7 @@ enum class reduction_finish : std::uint8_t {
   deviation  // sqrt(variance)
 };
 
-// The types of values that an operation combines. Others are converted before.
+// True if an operation combines values of this type. Other values are converted before.
 constexpr bool combines(reduction_operation o, scalar_type t) {
   const bool is_real = t == scalar_type::float32 || t == scalar_type::float64;
   const bool is_wide = t == scalar_type::int64 || t == scalar_type::uint64;
@@ -45,7 +46,7 @@ constexpr bool combines(reduction_operation o, scalar_type t) {
   }
 }
 
-// The type of what an operation combines values of type t to.
+// Returns the type of the combined value, for values of type t.
 constexpr scalar_type combined_as(reduction_operation o, scalar_type t) {
   if (o == reduction_operation::moments) return real_of(t);
   return o == reduction_operation::least || o == reduction_operation::greatest ? scalar_type::int64 : t;

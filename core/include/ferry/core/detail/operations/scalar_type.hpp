@@ -50,7 +50,7 @@ constexpr bool is_signed(scalar_type t) {
 }
 constexpr bool is_integer(scalar_type t) { return t >= scalar_type::int8 && t <= scalar_type::uint64; }
 constexpr bool is_complex(scalar_type t) { return t >= scalar_type::complex64; }
-// half, bfloat16, float, double.
+// True for half, bfloat16, float and double.
 constexpr bool is_floating(scalar_type t) { return t >= scalar_type::half && t <= scalar_type::float64; }
 
 // The type in which registers of a program hold elements of type t. half and bfloat16 exist in memory only: a load

@@ -10,8 +10,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// For all k below count: element(k) of the destination = value k, or += value k. Values and indices are dense. Axes are
-// numbered from the fastest. k counts values along all axes; along axis `axis` the n-th of them belongs at index[n].
+// For all k below count, sets element(k) of the destination to value k, or adds value k. Values and indices are dense.
+// Axes are numbered from the fastest. k counts values along all axes. Along axis `axis`, value n is for index[n].
 struct scatter_task {
   scalar_type type = scalar_type::none;
   bool is_sum = false;           // adds; otherwise replaces

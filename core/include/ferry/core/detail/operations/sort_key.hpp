@@ -26,12 +26,13 @@ constexpr bool has_order(scalar_type t) { return t != scalar_type::none && !is_c
 // floating point numbers is that of their values, -0 before 0, then NaN. In descending order numbers are reversed, and
 // NaN is last as well.
 //
-// Floating point: with the bits of negative numbers inverted and the sign of others set, the order is that of integers,
-// but NaN with a sign come first. Subtracting their number moves them behind all others, modulo 2^bits.
+// Floating point: the bits of negative numbers are inverted, and the sign of others is set. The results are in the
+// order of integers, except that NaN with a sign come first. Subtracting the number of such NaN moves them behind all
+// others, modulo 2^bits.
 template <class U>
 class sort_key {
  public:
-  // merged: -0 counts as 0, and all NaN as one. Then bits() of a key may be other ones than those it was made of.
+  // is_merged: -0 counts as 0, and all NaN are equal. Then bits() may return other bits than those of the element.
   constexpr sort_key(scalar_type t, bool is_descending, bool is_merged)
       : sign_(is_signed(t) || fraction_bits(t) != 0 ? top : U(0)),
         nans_(static_cast<U>((U(1) << fraction_bits(t)) - 1)),
@@ -53,7 +54,7 @@ class sort_key {
     const U ordered = static_cast<U>(static_cast<U>(key + nans_) ^ flip_);
     return static_cast<U>((ordered & top) != 0 ? ordered & (top - 1) : ~ordered);
   }
-  // True if keys are the bits.
+  // True if a key equals the bits of its element.
   constexpr bool is_identity() const { return !is_floating_ && sign_ == 0 && flip_ == 0; }
 
  private:

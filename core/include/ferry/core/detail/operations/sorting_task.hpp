@@ -31,7 +31,8 @@ struct sorting_task {
   bool is_after_equal = false;           // of search: behind equal elements, else before them
   bool is_merged = false;                // of rank: the keys are those of `order`, else those of `sort`
   std::size_t rows = 1, length = 0;
-  // order: results of each row. unique and select: results beyond this number are not written. partition: an index.
+  // order: number of results of each row. unique and select: results beyond this number are not written. partition: an
+  // index.
   std::size_t kept = 0;
   std::size_t other_count = 0;       // of search and rank: number of elements of `other`
   const std::byte* from = nullptr;   // the elements

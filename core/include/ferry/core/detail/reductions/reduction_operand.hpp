@@ -1,4 +1,4 @@
-// From the arguments of reductions to their programs.
+// Converts the arguments of reductions to programs.
 #pragma once
 #include <array>
 #include <concepts>
@@ -31,7 +31,7 @@ inline constexpr bool is_axes<axes<N>> = true;
 template <class O>
 concept reduction_option = is_axes<O> || std::same_as<O, keep_dims_t> || std::same_as<O, ddof>;
 
-// Rank of the result for elements of a rank.
+// The rank of the result, for elements of this rank.
 template <std::size_t Rank, class... O>
 constexpr std::size_t reduced_rank() {
   constexpr std::size_t named = (0 + ... + axes_in<O>);
@@ -85,20 +85,20 @@ constexpr reduction_operation operation_of_scan() {
          : std::same_as<Op, minimum>    ? reduction_operation::minimum
                                         : reduction_operation::maximum;
 }
-// Type of the results of a scan; as of the reduction by the same operation.
+// The type of the results of a scan: that of the reduction by the same operation.
 template <class Op>
 constexpr scalar_type scanned_as(scalar_type t) {
   return reduced_as(
       std::same_as<Op, plus> || std::same_as<Op, multiplies> ? reduction_function::sum : reduction_function::min, t);
 }
-// The value that changes no result of type T.
+// Returns the neutral value of an operation on type T.
 template <class Op, class T>
 T identity_of_scan() {
   (void)operation_of_scan<Op>();
   if constexpr (std::is_arithmetic_v<T> || is_complex(scalar_type_of<T>()))
     return Op::template identity<T>();
   else
-    return T(Op::template identity<float>());  // half and bfloat16 have no order of their own
+    return T(Op::template identity<float>());  // half and bfloat16 are compared as float
 }
 
 struct histogram_of {
@@ -126,7 +126,7 @@ constexpr void need_whole() {
                 "bincount(e, bins) takes integers: convert by ferry::cast<int>(e), or use ferry::histogram");
 }
 
-// The counts that make(program, weights) describes. weights: none or one.
+// Returns the histogram whose program make(program, weights) returns. weights: none or one.
 template <class T, class Make, class A, class... W>
 auto count_elements(Make make, A&& a, const W&... weights) {
   expression_program elements = program_of(std::forward<A>(a));

@@ -1,4 +1,4 @@
-// A reduction, a scan or a count of an expression's elements. No templates.
+// A reduction, a scan or a histogram of an expression's elements. No templates.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -31,7 +31,7 @@ enum class reduction_function : std::uint8_t {
   argmax
 };
 
-// Type of the result for elements of type t; none if there is no such reduction.
+// Returns the type of the result for elements of type t; none if there is no such reduction.
 constexpr scalar_type reduced_as(reduction_function f, scalar_type t) {
   using enum scalar_type;
   const bool is_whole = t == boolean || is_integer(t);
@@ -75,25 +75,26 @@ struct reduction_program {
   program_shape shape() const;
 };
 
-// freedom: of var and std. Throws invalid_argument for axes that are missing, or named twice.
+// Returns the program of a reduction. freedom: of var and std. Throws invalid_argument for axes that are missing, or
+// named twice.
 reduction_program reduce_program(reduction_function f, expression_program p, scalar_type element, const axis_list& axes,
                                  double freedom = 0);
-// An inclusive scan, or an exclusive one that begins with `initial`, a value of the type `result`. what: sum, product,
-// minimum or maximum.
+// Returns the program of a scan: inclusive, or exclusive and beginning with `initial`, a value of the type `result`.
+// what: sum, product, minimum or maximum.
 reduction_program scan_program(std::string_view name, reduction_operation what, expression_program p,
                                scalar_type result, int axis, const void* initial);
-// The number of times that each integer below `bins` occurs, or the sum of the weights (double) there.
+// Returns the program of a histogram: how often each integer below `bins` occurs, or the sum of its weights (double).
 reduction_program count_program(expression_program p, std::size_t bins, const expression_program* weights);
-// As above for bins of equal widths from low to high.
+// As above, for bins of equal widths from low to high.
 reduction_program histogram_program(expression_program p, std::size_t bins, double low, double high,
                                     const expression_program* weights);
 
 // Throws invalid_argument with both shapes if they differ.
 void need_equal_shapes(const expression_program& a, const expression_program& b, std::string_view function);
-// Device of the first array of the programs; the default device if there is none.
+// Returns the device of the first array of the programs; the default device if there is none.
 device common_home(std::initializer_list<const reduction_program*> all);
 
-// Such as "sum(a + b, axes{0})".
+// Returns a text such as "sum(a + b, axes{0})".
 std::string text_of(const reduction_program& r);
 std::string explain_reduction(const reduction_program& r);
 // Compiles the kernel that computes all in one pass, and blocks until that is done. Returns false if nothing can be
@@ -106,10 +107,10 @@ struct reduction_assignment {
   program_operand to;
   const reduction_program* value;
 };
-// Runs reductions of equal axes over arrays of equal shapes in one submission, in one pass over memory; a scan or a
-// count alone. Where a destination's bytes are read as well, it goes through a temporary. Ordered on the stream, or on
-// the calling thread's stream of the first destination's device. Throws invalid_argument for shapes that do not fit,
-// for min, max, argmin and argmax over no elements, and what admit() refuses; use_after_free.
+// Runs reductions of equal axes over arrays of equal shapes in one submission, in one pass over memory. Scans and
+// histograms run one at a time. If bytes of a destination are read as well, it goes through a temporary. Ordered on the
+// stream, or on the calling thread's stream of the first destination's device. Throws invalid_argument for shapes that
+// do not fit, for min, max, argmin and argmax over no elements, and what admit() refuses; use_after_free.
 void assign_reductions(const stream_ref* s, std::span<const reduction_assignment> all, source_line at);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,4 +1,4 @@
-// From the arguments of sort() and its relatives to their requests.
+// Converts the arguments of sort() and related functions to requests.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -21,7 +21,7 @@ template <class Y>
 concept sorted_destination = kind_of_operand<Y>
 .is_local_array();
 
-// Why a call does not compile: the first that applies.
+// Why a call does not compile: the first reason that applies.
 template <class A>
 constexpr void need_sortable() {
   need_element_type<A>();
@@ -33,7 +33,7 @@ constexpr void need_mask() {
                 "the mask has elements of type bool: compare, as in m != 0");
 }
 
-// New arrays have the kind of memory of the array that they are made of; of an expression, the default one.
+// The kind of memory of new arrays: that of the operand, and for expressions the default one.
 template <class A>
 constexpr memory_kind kind_of_result() {
   if constexpr (kind_of_operand<A>.role == operand_role::array)
@@ -43,13 +43,13 @@ constexpr memory_kind kind_of_result() {
 }
 template <class T, std::size_t Rank, class A>
 using result_array = basic_array<T, Rank, kind_of_result<A>()>;
-// Array of the elements' type, or of positions.
+// The type of a new array with elements of the operand's type, or with positions.
 template <class A, std::size_t Rank = kind_of_operand<A>.rank>
 using sorted_array = result_array<scalar_of<kind_of_operand<A>.type>, Rank, A>;
 template <class A, std::size_t Rank = kind_of_operand<A>.rank>
 using position_array = result_array<std::int64_t, Rank, A>;
 
-// An expression with the type and the rank of an array.
+// An expression for the type and the rank of an array.
 template <class Y>
 using expression_like = expression<scalar_of<kind_of_operand<Y>.type>, kind_of_operand<Y>.rank>;
 
@@ -60,7 +60,7 @@ extents<Rank> extents_of(const program_shape& s) {
   return e;
 }
 
-// The first n elements of an array of at least that many, without the rest of its memory.
+// Returns an array of the first n elements of an array that has at least n. It does not hold the rest of the memory.
 template <class Array>
 Array first_elements(Array all, std::size_t n) {
   if (n == all.size()) return all;

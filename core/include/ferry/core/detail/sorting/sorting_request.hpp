@@ -1,4 +1,4 @@
-// Sorting and its relatives, between expressions and memory of arrays. No templates.
+// Sorting and related functions, between expressions and memory of arrays. No templates.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// What a function is asked for. Null: there is no such source or result.
+// The sources and results of one call. Null: there is no such source or result.
 struct sorting_request {
   std::string_view name;  // of the function, for errors
   sorting_kind kind = sorting_kind::sort;
@@ -27,14 +27,14 @@ struct sorting_request {
   const program_operand* found = nullptr;
 };
 
-// Submits it, ordered on the stream, or on the calling thread's stream of the first result's device. Expressions,
-// strided sources and strided results go through temporaries, with a submission each. Does not block, except where
-// memory is needed. Throws invalid_argument for axes, shapes and indices that do not fit; use_after_free.
+// Submits the request, ordered on the stream, or on the calling thread's stream of the first result's device.
+// Expressions, strided sources and strided results go through temporaries, with a submission each. Does not block,
+// except where memory is needed. Throws invalid_argument for axes, shapes and indices that do not fit; use_after_free.
 void submit_sorting(const stream_ref* given, const sorting_request& r, source_line at);
 
 // Checks an axis, and returns its number from the first dimension. Throws invalid_argument.
 std::size_t sorted_axis(std::string_view name, int axis, std::size_t rank);
-// Throws invalid_argument unless at most `extent` of so many elements are asked for.
+// Throws invalid_argument if k is above `extent`.
 void need_top(std::size_t k, std::size_t extent);
 
 }  // namespace ferry::inline FERRY_ABI::detail
