@@ -141,9 +141,9 @@ BOOST_AUTO_TEST_CASE(memory_of_another_kind_is_refused) {
   const foreign_ints<memory_kind::device> on_device(100);
   const foreign_ints<memory_kind::unified> managed(100);
   check_error<fr::invalid_argument>([&] { (void)fr::borrow(pageable.data(), 100); },
-                                    {"400 bytes at", "does not know", "ferry::pin(span)", "array::from"});
+                                    {"400 bytes at", "not registered", "ferry::pin(span)", "array::from"});
   check_error<fr::invalid_argument>([&] { (void)fr::borrow<memory_kind::host>(pageable.data(), 100); }, {"ferry::pin"});
-  check_error<fr::invalid_argument>([&] { (void)fr::adopt(pageable.data(), 100, [](int*) {}); }, {"does not know"});
+  check_error<fr::invalid_argument>([&] { (void)fr::adopt(pageable.data(), 100, [](int*) {}); }, {"not registered"});
   check_error<fr::invalid_argument>([&] { (void)fr::borrow<memory_kind::unified>(on_device.get(), 100); },
                                     {"this is device memory", "unified", "borrow<ferry::memory_kind::device>"});
   check_error<fr::invalid_argument>([&] { (void)fr::borrow(managed.get(), 100); },

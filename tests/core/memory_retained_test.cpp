@@ -147,14 +147,14 @@ BOOST_AUTO_TEST_CASE(the_error_names_what_retains_memory) {
     });
     const std::string text = text_of_failure(60 * MiB);
     BOOST_TEST(has(text, " in quarantine (memory checks), "), text);
-    BOOST_TEST(has(text, "keep less in quarantine (memory_checks::quarantine_bytes, "), text);
+    BOOST_TEST(has(text, "make the quarantine smaller (memory_checks::quarantine_bytes, "), text);
     BOOST_TEST(!has(text, "workspace"), text);
   }
   fr::workspace w;
   one_iteration(w, 8 * MiB);
   const std::string text = text_of_failure(60 * MiB);
   BOOST_TEST(has(text, "8.000 MiB kept by workspaces, "), text);
-  BOOST_TEST(has(text, "give back what workspaces keep (workspace::clear)"), text);
+  BOOST_TEST(has(text, "release the blocks that workspaces retain (workspace::clear)"), text);
   BOOST_TEST(!has(text, "quarantine (memory"), text);
 }
 

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(the_text_includes_checked_arrays_and_workspaces) {
   u.name("u");
   const std::string text = text_of_failure(60 * MiB);
   for (const char* part : {"8.000 MiB kept by workspaces, ", "largest holders: 'u' 16.",
-                           "give back what workspaces keep (workspace::clear)"})
+                           "release the blocks that workspaces retain (workspace::clear)"})
     BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
 }
 

@@ -224,7 +224,7 @@ std::string limit_enforcer::exceeded_text(const limit_rule& r, std::size_t used)
     add(of_places([&](memory_kind k, int d) { return arrays_.unlabelled(k, d).bytes; }),
         "arrays without a name or tag");
     add(of_places([&](memory_kind k, int d) { return pools_.retained_bytes(k, d, arrays_.bytes(k, d)); }),
-        "workspaces (workspace::clear gives it back)");
+        "workspaces (workspace::clear releases it)");
     if (r.scope.kind == memory_kind::host && !r.scope.on)
       add(pools_.pinned_bytes(), "ranges that ferry::pin has pinned");
   }
@@ -234,8 +234,7 @@ std::string limit_enforcer::exceeded_text(const limit_rule& r, std::size_t used)
   for (const auto& [bytes, who] : holders) by += (by.empty() ? "" : ", ") + who + " " + bytes_text(bytes);
   return "cannot set the hard limit of " + r.hard_as + " on " + r.scope.text() + ": " + bytes_text(used) +
          " are in use" +
-         (r.tag == 0 ? " after all cached bytes were given back, free parts of blocks that arrays share included"
-                     : "") +
+         (r.tag == 0 ? " after all cached bytes were released, including free parts of blocks that arrays share" : "") +
          (by.empty() ? "" : " (largest holders: " + by + ")") +
          ". No limit has changed. Free arrays first, or set a limit of at least " + bytes_text(used);
 }

@@ -36,9 +36,9 @@ std::vector<std::string> advice_on(const memory_shortage& s, bool is_limit, cons
   }
   if (!policy.synchronize)
     advice.emplace_back("wait for work that still uses freed bytes (FERRY_OOM=synchronize does)");
-  if (s.retained > 0) advice.emplace_back("give back what workspaces keep (workspace::clear)");
+  if (s.retained > 0) advice.emplace_back("release the blocks that workspaces retain (workspace::clear)");
   if (s.quarantined > 0)
-    advice.emplace_back("keep less in quarantine (memory_checks::quarantine_bytes, quarantine= in FERRY_POISON)");
+    advice.emplace_back("make the quarantine smaller (memory_checks::quarantine_bytes, quarantine= in FERRY_POISON)");
   if (s.allocated > 0) advice.emplace_back("free arrays, work in smaller pieces, or register ferry::on_out_of_memory");
   return advice;
 }

@@ -17,7 +17,7 @@ std::string headline(std::string_view type, std::string_view kind, const std::st
 
 std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   if (!owner) return "  no bytes\n";
-  if (owner.is_freed()) return "  its bytes were given back: by free(), or at the end of a borrow\n";
+  if (owner.is_freed()) return "  its bytes were released: by free(), or at the end of a borrow\n";
   allocation& a = owner.get();
   const byte_range all = range_now(a);
   plain_stream out;

@@ -69,7 +69,7 @@ bool adopted_deleters::hand_to_stream(foreign_block& e) noexcept {
     e.deleter(e.what->begin, &s);
     return true;
   } catch (const device_error& error) {
-    say("an adopted array could not be given to its deleter", plain_what(error));
+    say("the deleter of an adopted array could not be called", plain_what(error));
     return !error.is_sticky();
   } catch (const std::exception& error) {
     say("the deleter of an adopted array threw", plain_what(error));

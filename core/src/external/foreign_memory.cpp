@@ -70,8 +70,8 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
   deleters_.take_over_late_ones();
   if (way == borrow_method::known && !memory.is_known)
     throw invalid_argument("borrow of " + text_of(bytes, how.name) +
-                           ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
-                           "it with ferry::pin(span), or copy it into an array with array::from");
+                           ": this is memory of the CPU, which is not registered with the driver (malloc, new, "
+                           "std::vector): pin it with ferry::pin(span), or copy it into an array with array::from");
   const int device = memory.is_known && kind != memory_kind::host ? memory.device
                      : how.stream                                 ? how.stream->timeline().device()
                                                                   : default_device().index();
@@ -104,7 +104,7 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   if (!memory.is_known)
     throw invalid_argument(
         "adopt of " + text_of(bytes, how.name) +
-        ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): copy it "
+        ": this is memory of the CPU, which is not registered with the driver (malloc, new, std::vector): copy it "
         "into an array with array::from, or pin it with ferry::pin(span) for as long as it is used");
   for (const foreign_block& e : blocks_)
     if (!e.is_ending && e.bytes.overlaps(bytes))

@@ -92,8 +92,8 @@ std::string argument_text(const watched_elements& e) {
 }
 
 [[noreturn]] void throw_changed(const watched_elements& e, std::size_t first, std::size_t count) {
-  throw invalid_argument(argument_text(e) + " is only read by what the call says, and the kernel wrote " +
-                         std::to_string(count) + " of them, the first at index " + index_text(e, first) +
+  throw invalid_argument(argument_text(e) + " is declared as read only, and the kernel wrote " + std::to_string(count) +
+                         " of them, the first at index " + index_text(e, first) +
                          ": pass inout(a), or out(a) where every element is written");
 }
 [[noreturn]] void throw_unwritten(const watched_elements& e, std::size_t first, std::size_t count) {

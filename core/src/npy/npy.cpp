@@ -269,7 +269,7 @@ int open_part(const std::string& draft, const std::string& path) {
     fail_on("write", path,
             errno_text(errno) + " (when opening \"" + draft +
                 "\", which another process made: processes on several machines need a file system "
-                "that all of them see)");
+                "that all of them can access)");
   return fd;
 }
 

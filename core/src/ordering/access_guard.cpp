@@ -209,7 +209,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
   on.refuse_broken();
   if (on.is_lost_for_good())
     throw device_error(
-        "the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
+        "the stream accepts no more work: a raw pointer was taken on it, whose uses ferry cannot track, and it "
         "was ordered behind work that is lost by the failure of device " +
         std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
   detail::backend& backend = on.registry().backend();
@@ -228,7 +228,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 [[gnu::noinline, gnu::cold]] void refuse_inside_submission(std::string_view what) {
   if (this_thread_state.submitting)
     throw invalid_argument("ferry was called (" + std::string(what) +
-                           ") from inside a submission: do it before or after, the streams keep the order");
+                           ") from inside a submission: call it before or after the submission");
 }
 
 void refuse_inside_capture(std::string_view what) {

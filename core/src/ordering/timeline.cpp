@@ -155,10 +155,10 @@ void timeline::throw_lost(std::string_view what, ticket t) const {
 
 void timeline::refuse_quiesced() const {
   if (is_released())
-    throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
+    throw invalid_argument("work was submitted to a stream that was released: call stream_ref::from_native again");
   if (is_captured())
     throw invalid_argument(
-        "another thread is capturing the stream, and work is given to it: use a stream of this thread");
+        "work was submitted to a stream that another thread is capturing: use a stream of this thread");
 }
 
 void timeline::refuse_broken() const {

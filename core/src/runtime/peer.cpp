@@ -28,7 +28,7 @@ failure_text text_of(peer_memory sort) {
     case peer_memory::pooled:
       return {" in pools of the driver",
               "copies of such memory between them go through the CPU, and kernels may not use each other's"};
-    case peer_memory::unified: return {" in pages of unified memory", "all unified memory stays with the CPU"};
+    case peer_memory::unified: return {" in pages of unified memory", "all unified memory stays in memory of the CPU"};
   }
   return {"", ""};
 }
@@ -74,7 +74,7 @@ bool peer_grants::ask(int device, int owner, peer_memory sort) {
   const bool both = backend_.can_access_peer(owner, device);
   const std::string wrong = test(device, owner, sort, both);
   if (!wrong.empty())
-    std::fprintf(stderr, "ferry: devices %d and %d say that they are peers, but %s%s: %s\n", device, owner,
+    std::fprintf(stderr, "ferry: the driver reports devices %d and %d as peers, but %s%s: %s\n", device, owner,
                  wrong.c_str(), text_of(sort).of, text_of(sort).instead);
   for (entry* e : {&there, &back}) {
     if (e == &back && !both) continue;

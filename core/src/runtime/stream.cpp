@@ -99,7 +99,7 @@ stream_ref stream_ref::from_native(device d, native_stream s) {
 
 void stream_ref::release() {
   if (timeline().origin() == stream_origin::own)
-    throw invalid_argument("release() is for streams of from_native: a ferry::stream goes back by its destructor");
+    throw invalid_argument("release() is for streams of from_native: the destructor of a ferry::stream releases it");
   timeline_->registry().release_foreign(*timeline_);
 }
 

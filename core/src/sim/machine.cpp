@@ -119,8 +119,7 @@ void machine::may_fail(failing_verb verb, const scheduler::lock& l, int device, 
   const std::uint64_t nth = ++calls_[static_cast<std::size_t>(verb)];
   for (const failure& f : options_.failures) {
     if (f.verb != verb || f.nth != nth) continue;
-    const std::string text =
-        "fail= in FERRY_SIM asked for the failure of call " + std::to_string(nth) + " of this verb";
+    const std::string text = "fail= in FERRY_SIM makes call " + std::to_string(nth) + " of this function fail";
     switch (verb) {
       case failing_verb::alloc: throw out_of_memory("out of memory: " + text, bytes);
       case failing_verb::peer: throw peer_access_error("peer access could not be enabled: " + text);

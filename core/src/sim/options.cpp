@@ -36,7 +36,7 @@ class parser {
     }
     const auto known = [&](int a, int b) {  // checked at the end: devices= may come later
       if (a >= result_.devices || b >= result_.devices)
-        refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
+        refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that does not exist");
     };
     if (result_.peers)
       for (const auto& [a, b] : *result_.peers) known(a, b);
@@ -133,7 +133,7 @@ class parser {
         const auto [verb, nth] = cut(one, '@');
         static constexpr std::array<std::string_view, 4> names{"alloc", "copy", "launch", "peer"};
         const auto found = std::find(names.begin(), names.end(), verb);
-        if (found == names.end()) refuse(one, "names no verb that can fail");
+        if (found == names.end()) refuse(one, "names no call that can fail");
         result_.failures.push_back({static_cast<failing_verb>(found - names.begin()),
                                     number<std::uint64_t>(item, nth, 1, std::numeric_limits<std::uint64_t>::max())});
       }

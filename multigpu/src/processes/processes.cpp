@@ -44,7 +44,7 @@ void processes::together(const std::string& what, const std::function<void()>& f
   verdict mine{};
   const auto failed = [&](const char* why) {
     own = std::current_exception();
-    std::strncpy(mine.data(), *why ? why : "for a reason it did not give", mine.size() - 1);
+    std::strncpy(mine.data(), *why ? why : "for an unknown reason", mine.size() - 1);
   };
   try {
     f();

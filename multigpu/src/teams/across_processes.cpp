@@ -12,7 +12,7 @@ processes& all_processes(const std::string& what) {
   refuse_inside_capture(what);
   if (processes* const all = processes::world()) return *all;
   throw not_supported(what +
-                      ": the team spans processes that this program does not know: make it with "
+                      ": the team spans processes, to which this program is not connected: make it with "
                       "ferry::team::world()");
 }
 

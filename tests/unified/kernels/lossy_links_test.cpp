@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_the_cpu) {
         BOOST_TEST(is_all(u, expected));
         BOOST_TEST(is_all(total, sum));
       }
-      BOOST_TEST(said.text().find("in pages of unified memory: all unified memory stays with the CPU") !=
+      BOOST_TEST(said.text().find("in pages of unified memory: all unified memory stays in memory of the CPU") !=
                  std::string::npos);
     }
 }

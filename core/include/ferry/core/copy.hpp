@@ -138,10 +138,9 @@ constexpr void need_element_types() {
 // mdspan).
 template <class To>
 constexpr void need_lasting_destination() {
-  static_assert(
-      std::is_lvalue_reference_v<To> || is_mdspan<std::remove_cvref_t<To>> || std::ranges::borrowed_range<To>,
-      "copy(from, to): the destination is a temporary that owns its elements, and they would go with it. Give "
-      "a variable, or a std::span or mdspan of what stays");
+  static_assert(std::is_lvalue_reference_v<To> || is_mdspan<std::remove_cvref_t<To>> || std::ranges::borrowed_range<To>,
+                "copy(from, to): the destination is a temporary that owns its elements, and destroys them. Pass a "
+                "variable, or a std::span or mdspan of memory that outlives the copy");
 }
 
 // Copies elements of this shape, with the element types of From and To.

@@ -132,7 +132,8 @@ void save_npy(const std::string& path, const array_view<T, Rank, Kind>& a,
   if (a.owner())
     (void)a.need_alive(at);  ///< a freed array throws before a file is created
   else if (!a.empty())
-    throw invalid_argument("save_npy(\"" + path + "\"): the array was moved from or never made, it holds no elements");
+    throw invalid_argument("save_npy(\"" + path +
+                           "\"): the array was moved from or default-constructed, and has no elements");
   const array_view<const value, Rank, Kind> v(a.owner(), a.unsynchronized_data(), a.extents(), a.strides());
   detail::npy_writer file(path, detail::npy_type_of<value>(), detail::shape_list(a.extents()), order);
   detail::write_npy_elements(file, order == storage_order::row_major ? v : v.transpose());

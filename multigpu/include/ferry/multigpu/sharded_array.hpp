@@ -265,7 +265,7 @@ class sharded_array {
     if (!seen.contains(b))
       throw invalid_argument("the cells " + b.text() + " of " + detail::array_text(look()) +
                              " are not among those that member " + std::to_string(member) +
-                             " of the team sees: " + seen.text());
+                             " of the team has: " + seen.text());
     if (b.empty()) return View(all.owner(), all.unsynchronized_data(), b.extents(), all.strides());
     T* data = all.unsynchronized_data();
     for (std::size_t d = 0; d != Rank; ++d) data += (b.begin[d] - seen.begin[d]) * all.strides()[d];

@@ -65,7 +65,7 @@ constexpr reduction reduction_of(const Op&) {
                 "convert the array to one of these first (parallel_for), or gather it and reduce it yourself");
   static_assert(
       is_collective_operation<Op>,
-      "collectives know ferry::plus, multiplies, minimum, maximum, minimum_number, maximum_number and average: "
+      "collectives support ferry::plus, multiplies, minimum, maximum, minimum_number, maximum_number and average: "
       "for another operation, gather the arrays (all_gather) and reduce them by a kernel of your own");
   if constexpr (std::is_same_v<Op, multiplies>)
     return reduction::product;
