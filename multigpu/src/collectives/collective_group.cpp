@@ -92,8 +92,8 @@ detail::collective_arguments collective_group::own_shares(detail::collective_arg
   for (collective_argument& a : all.get()) {
     if (a.count % l.ranks != 0)
       throw invalid_argument((*a.owner ? array_text(a.owner->get()) : std::string("an empty array")) + ": its " +
-                             text(a.count) + " elements cannot be dealt out to " + text(l.ranks) +
-                             " ranks evenly: make its length a multiple");
+                             text(a.count) + " elements cannot be divided evenly among " + text(l.ranks) +
+                             " ranks: make its length a multiple");
     a.count /= l.ranks;
     a.data += rank++ * a.count * element_bytes;
   }
@@ -141,8 +141,8 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
   std::size_t count = told.empty() ? 0 : told.front().count;
   if (w.kind == all_to_all) {
     if (count % l.ranks != 0)
-      throw invalid_argument(name() + ": " + text(count) + " elements cannot be dealt out to " + text(l.ranks) +
-                             " ranks evenly: make the length a multiple");
+      throw invalid_argument(name() + ": " + text(count) + " elements cannot be divided evenly among " + text(l.ranks) +
+                             " ranks: make the length a multiple");
     count /= l.ranks;
   }
   const std::size_t before = calls_.size(), kept = keep_.size();

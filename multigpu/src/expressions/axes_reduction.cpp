@@ -55,7 +55,7 @@ std::shared_ptr<const team_operand> room_along_axes(const axes_reduction& r) {
 }
 
 void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {
-  if (to.deal().extents != r.shape())
+  if (to.distribution().extents != r.shape())
     throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.shape()) + " to " +
                            to.described() + ": the shapes must be equal");
   const reduction_over_team reduction(r);
@@ -63,7 +63,7 @@ void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {
     throw invalid_argument("'" + text_of(r.over) + "' cannot be assigned to " + to.described() +
                            ", which belongs to another team than " + first_array_of(r.elements)->described() +
                            ": make both on one team, or copy the cells by reshard");
-  if (reduction.is_cut() && to.deal().axis != reduction.cut().axis)
+  if (reduction.is_cut() && to.distribution().axis != reduction.cut().axis)
     throw invalid_argument("'" + text_of(r.over) + "': the members' parts of " +
                            first_array_of(r.elements)->described() + " do not fit " + to.described() +
                            ": assign the result to an array that is cut along axis " +

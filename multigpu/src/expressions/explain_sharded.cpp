@@ -28,7 +28,7 @@ std::size_t shown_member(const sharded_operand& a) {
   return t.size();
 }
 std::string headline_of(const sharded_operand& a, std::size_t member) {
-  const std::size_t axis = a.deal().axis;
+  const std::size_t axis = a.distribution().axis;
   const program_part own = a.own(member);
   return "member " + std::to_string(member) + ": cells [" + std::to_string(own.first[axis]) + ", " +
          std::to_string(own.first[axis] + static_cast<std::ptrdiff_t>(own.shape.extent[axis])) + ") of axis " +
@@ -67,7 +67,7 @@ std::string explain_axes_reduction(const axes_reduction& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
   std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
-                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r, a.deal().axis) +
+                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r, a.distribution().axis) +
                      exchanges_of(r.elements);
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;

@@ -37,27 +37,29 @@ reduction_over_team::reduction_over_team(const axes_reduction& r)
     : r_(r),
       team_(team_of(r.elements)),
       array_(*first_array_of(r.elements)),
-      deal_(array_.deal()) {
+      distribution_(array_.distribution()) {
   const bool is_extreme = r.what == function::min || r.what == function::max || is_position();
   if (is_extreme && is_over_nothing() && !r.shape().is_empty())
     throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
                            std::string(r.over.name) + " of nothing is undefined");
 }
 
-cut_axis reduction_over_team::cut() const { return {result_axis(r_, deal_.axis), deal_.extents.extent[deal_.axis]}; }
+cut_axis reduction_over_team::cut() const {
+  return {result_axis(r_, distribution_.axis), distribution_.extents.extent[distribution_.axis]};
+}
 bool reduction_over_team::is_position() const { return r_.what == function::argmin || r_.what == function::argmax; }
 bool reduction_over_team::is_computed_from_sums() const {
   return r_.what == function::mean || r_.what == function::var || r_.what == function::std;
 }
 bool reduction_over_team::is_over_nothing() const {
-  for (std::size_t d = 0; d != deal_.extents.rank; ++d)
-    if (!r_.keeps(d) && deal_.extents.extent[d] == 0) return true;
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d)
+    if (!r_.keeps(d) && distribution_.extents.extent[d] == 0) return true;
   return false;
 }
 double reduction_over_team::count() const {
   double n = 1;
-  for (std::size_t d = 0; d != deal_.extents.rank; ++d)
-    if (!r_.keeps(d)) n *= static_cast<double>(deal_.extents.extent[d]);
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d)
+    if (!r_.keeps(d)) n *= static_cast<double>(distribution_.extents.extent[d]);
   return n;
 }
 program_operand reduction_over_team::room_of(std::size_t m) const {
@@ -83,7 +85,7 @@ each_member reduction_over_team::cells_of(const sharded_operand& to) const {
 void reduction_over_team::run(const each_member& to) const {
   const expression_program* const elements = &r_.elements;
   exchange_for(team_, {&elements, 1});
-  if (is_cut() || deal_.extents.extent[deal_.axis] == 0) {
+  if (is_cut() || distribution_.extents.extent[distribution_.axis] == 0) {
     team_.for_each([&](std::size_t m) { reduce_cells(array_, m, {&r_.over, 1}, {&to[m - first()], 1}); });
   } else if (!r_.shape().is_empty()) {
     join(to);
@@ -124,7 +126,7 @@ void reduction_over_team::join(const each_member& to) const {
   std::vector<member_parts> results;
   for (const reduction_program& p : parts) results.emplace_back(team_, r_.shape(), p.result);
   team_.for_each([&](std::size_t m) {
-    if (team_.part_of(m, deal_.extents.extent[deal_.axis]).size() == 0) return;
+    if (team_.part_of(m, distribution_.extents.extent[distribution_.axis]).size() == 0) return;
     each_member own;
     for (const member_parts& p : results) own.push_back(p.own(m));
     reduce_cells(array_, m, parts, own);
@@ -136,7 +138,7 @@ void reduction_over_team::join(const each_member& to) const {
 void reduction_over_team::join_for(std::size_t m, const program_operand& to,
                                    std::span<const member_parts> parts) const {
   constexpr std::size_t most_members = 8;
-  const std::size_t along = deal_.extents.extent[deal_.axis];
+  const std::size_t along = distribution_.extents.extent[distribution_.axis];
   const std::size_t members = std::min(team_.size(), along);  // that own cells
   const bool has_positions = parts.size() > 1;
   const scalar_type t = computed_as(integer_promoted(parts.back().type()));
@@ -151,7 +153,8 @@ void reduction_over_team::join_for(std::size_t m, const program_operand& to,
     for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));
     if (has_positions) {
       const part own = team_.part_of(member, along);
-      next[0] = position_in_whole(next[0], {deal_.extents, deal_.axis, own.begin, own.size(), r_.over.axes});
+      next[0] =
+          position_in_whole(next[0], {distribution_.extents, distribution_.axis, own.begin, own.size(), r_.over.axes});
     }
     if (joined.empty()) {
       joined = std::move(next);

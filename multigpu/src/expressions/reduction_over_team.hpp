@@ -24,7 +24,7 @@ class reduction_over_team {
   const team& members() const { return team_; }
   const sharded_operand& array() const { return array_; }
   // True if each member has a part of the result.
-  bool is_cut() const { return r_.keeps(deal_.axis); }
+  bool is_cut() const { return r_.keeps(distribution_.axis); }
   cut_axis cut() const;
   // True for argmin and argmax.
   bool is_position() const;
@@ -65,7 +65,7 @@ class reduction_over_team {
   const axes_reduction& r_;
   const team& team_;
   const sharded_operand& array_;
-  const shard_deal deal_;
+  const shard_distribution distribution_;
   mutable std::shared_ptr<const team_operand> mean_;
 };
 

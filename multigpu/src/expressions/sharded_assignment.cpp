@@ -27,7 +27,7 @@ void need_fitting_shape(const sharded_assignment& a, const program_shape& to, co
   if (!fits)
     throw invalid_argument("cannot assign '" + text_of(*a.value) + "' of " + text_of(e) + " to " + a.to->described() +
                            ": the destination is not stretched, and each extent must be equal, or 1 in the expression");
-  if (a.to->team() != first.team() || !a.to->deal().is_like(first.deal()))
+  if (a.to->team() != first.team() || !a.to->distribution().is_like(first.distribution()))
     throw invalid_argument("fr::assign: " + a.to->described() +
                            " is distributed otherwise than the first destination, " + first.described() +
                            ": assign it in a call of its own, or reshard it");
@@ -131,7 +131,7 @@ const sharded_operand* first_array_of(const expression_program& p) {
   return nullptr;
 }
 
-void need_one_deal(const sharded_operand& to, const expression_program& p) {
+void need_one_distribution(const sharded_operand& to, const expression_program& p) {
   for (const program_operand& o : p.operands) {
     const team_operand* const spread = team_operand_of(o);
     if (!spread) continue;
@@ -140,14 +140,14 @@ void need_one_deal(const sharded_operand& to, const expression_program& p) {
           "'" + text_of(p) + "' needs " + to.described() + ", but " +
           (spread->array() ? spread->array()->described() : "'" + spread->text() + "', which every member has,") +
           " belongs to another team: make both on one team, or copy the cells by reshard");
-    if (spread->array() && !spread->array()->deal().is_like(to.deal()))
+    if (spread->array() && !spread->array()->distribution().is_like(to.distribution()))
       throw invalid_argument("'" + text_of(p) + "': " + spread->array()->described() +
                              " is distributed otherwise than " + to.described() +
                              ": copy its cells into an array of that distribution by reshard");
     const std::optional<cut_axis> cut = spread->cut();
     if (!cut) continue;
-    const shard_deal deal = to.deal();
-    if (cut->axis != deal.axis || cut->extent != deal.extents.extent[deal.axis])
+    const shard_distribution distribution = to.distribution();
+    if (cut->axis != distribution.axis || cut->extent != distribution.extents.extent[distribution.axis])
       throw invalid_argument("'" + text_of(p) + "': the members have parts of " + spread->text() + " that do not fit " +
                              to.described() +
                              ": assign the result to a sharded array of its own shape, and reshard that");
@@ -156,8 +156,8 @@ void need_one_deal(const sharded_operand& to, const expression_program& p) {
 
 void assign_sharded(assignments all) {
   const sharded_operand& to = *all.front().to;
-  const program_shape whole = to.deal().extents;
-  for (const sharded_assignment& a : all) need_fitting_shape(a, whole, to), need_one_deal(to, *a.value);
+  const program_shape whole = to.distribution().extents;
+  for (const sharded_assignment& a : all) need_fitting_shape(a, whole, to), need_one_distribution(to, *a.value);
   for (const sharded_assignment& a : all)
     for (const sharded_assignment* b = &a + 1; b != all.data() + all.size(); ++b)
       if (a.to == b->to) throw invalid_argument("fr::assign: " + a.to->described() + " is assigned twice in one call");

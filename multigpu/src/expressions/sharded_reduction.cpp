@@ -36,7 +36,7 @@ class totals_of_members {
   totals_of_members(const team& t, std::span<const total_of_team> all) : all_(all), team_(t) {
     reductions_.reserve(all.size());
     for (const total_of_team& a : all) reductions_.emplace_back(*a.what);
-    for (const total_of_team& a : all) need_one_deal(array(), a.what->elements);
+    for (const total_of_team& a : all) need_one_distribution(array(), a.what->elements);
   }
   void run() {
     exchange_for_all();

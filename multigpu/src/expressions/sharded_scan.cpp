@@ -48,7 +48,7 @@ class scan_of_members {
         to_(to),
         team_(to.team()),
         array_(*first_array_of(r.elements)),
-        deal_(array_.deal()) {}
+        distribution_(array_.distribution()) {}
 
   void run() {
     const expression_program* const elements = &r_.elements;
@@ -78,7 +78,7 @@ class scan_of_members {
  private:
   std::size_t first() const { return team_.first_local(); }
   // True if the scan is along the axis of distribution.
-  bool is_along_members() const { return (r_.over.axes >> deal_.axis & 1) != 0; }
+  bool is_along_members() const { return (r_.over.axes >> distribution_.axis & 1) != 0; }
   bool has_cells(std::size_t m) const { return !array_.own(m).is_empty(); }
   const program_operand& scanned(std::size_t m) const { return scanned_[m - first()]; }
 
@@ -97,15 +97,15 @@ class scan_of_members {
   // Returns the program of the total of member m: the last result; if the scan is exclusive, combined with the last
   // element.
   expression_program total_of(std::size_t m) const {
-    expression_program last = array_program(last_along(scanned(m), deal_.axis));
+    expression_program last = array_program(last_along(scanned(m), distribution_.axis));
     if (!r_.over.how.is_exclusive) return last;
-    const expression_program element = part_program(r_.over.program, last_along(array_.own(m), deal_.axis));
+    const expression_program element = part_program(r_.over.program, last_along(array_.own(m), distribution_.axis));
     return joined_values(joined_by(r_.over.how.what), computed_as(r_.over.result), last, element);
   }
   // Copies the totals of all members, because each member changes its results afterwards.
   member_parts gathered_totals() const {
-    program_shape shape = deal_.extents;
-    shape.extent[deal_.axis] = 1;
+    program_shape shape = distribution_.extents;
+    shape.extent[distribution_.axis] = 1;
     std::vector<member_parts> totals;
     totals.emplace_back(team_, shape, r_.over.result);
     team_.for_each([&](std::size_t m) {
@@ -125,8 +125,8 @@ class scan_of_members {
     const scalar_type t = computed_as(r_.over.result);
     const stream_ref s = team_.stream(m);
     member_parts::copies copies;
-    program_shape shape = deal_.extents;
-    shape.extent[deal_.axis] = 1;
+    program_shape shape = distribution_.extents;
+    shape.extent[distribution_.axis] = 1;
     const program_operand before = new_elements(shape, r_.over.result, team_.device(m));
     expression_program joined = array_program(totals.part_for(m, 0, copies));
     for (std::size_t member = 1; member <= m; ++member) {
@@ -145,7 +145,7 @@ class scan_of_members {
   const sharded_operand& to_;
   const team& team_;
   const sharded_operand& array_;
-  const shard_deal deal_;
+  const shard_distribution distribution_;
   std::vector<program_operand> scanned_;  // of local members
 };
 
@@ -154,11 +154,11 @@ class scan_of_members {
 void scan_sharded(const scan_over_team& r, const sharded_operand& to) {
   const team& t = team_of(r.elements);
   const sharded_operand& array = *first_array_of(r.elements);
-  if (to.team() != t || !to.deal().is_like(array.deal()))
+  if (to.team() != t || !to.distribution().is_like(array.distribution()))
     throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.over.shape()) + " to " +
                            to.described() + ": it needs the team, the shape and the distribution of " +
                            array.described());
-  if (!to.deal().extents.is_empty()) scan_of_members(r, to).run();
+  if (!to.distribution().extents.is_empty()) scan_of_members(r, to).run();
 }
 
 bool precompile_scan(const scan_over_team& r) {

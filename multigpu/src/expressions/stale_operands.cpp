@@ -8,7 +8,7 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // True if the operand reads halo cells that mirror cells of the array.
-bool reads_mirrors(const shard_deal& d, const axis_offsets& by, std::size_t members) {
+bool reads_mirrors(const shard_distribution& d, const axis_offsets& by, std::size_t members) {
   for (std::size_t k = 0; k != d.extents.rank; ++k)
     if (by[k] != 0 && (d.periodic[k] || (k == d.axis && members > 1))) return true;
   return false;
@@ -36,7 +36,7 @@ void stale_operands::add_filled(const expression_program& p) {
 void stale_operands::add(const team_operand& o, bool even_if_filled) {
   const sharded_operand* const array = o.array();
   if (!array) return;
-  const shard_deal d = array->deal();
+  const shard_distribution d = array->distribution();
   const axis_offsets by = o.shift();
   if (d.extents.is_empty() || !reads_mirrors(d, by, o.team().size())) return;
   // All processes must make the same decision, and do not know which views other processes handed out.
@@ -51,7 +51,7 @@ void stale_operands::add(const team_operand& o, bool even_if_filled) {
 
 evaluated_parts stale_operands::parts_of(const sharded_operand& to, std::size_t member) const {
   const program_part own = to.own(member);
-  const shard_deal d = to.deal();
+  const shard_distribution d = to.distribution();
   const std::size_t n = own.shape.extent[d.axis], all = d.extents.extent[d.axis];
   const auto begin = static_cast<std::size_t>(own.first[d.axis]);
   // Beyond the ends of an axis that is not periodic, nothing is exchanged.

@@ -8,7 +8,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 program_part sharded_operand::own(std::size_t member) const {
-  const shard_deal d = deal();
+  const shard_distribution d = distribution();
   const part mine = team().part_of(member, d.extents.extent[d.axis]);
   program_part p;
   p.member = member;
@@ -22,7 +22,7 @@ shifted_operand::shifted_operand(std::shared_ptr<const sharded_operand> of, cons
     : of_(std::move(of)),
       by_(by),
       text_(std::move(text)) {
-  const shard_deal d = of_->deal();
+  const shard_distribution d = of_->distribution();
   for (std::size_t k = d.extents.rank; k-- > 0;) {
     const auto width = static_cast<std::size_t>(std::abs(by_[k]));
     if (width <= d.halo[k]) continue;

@@ -25,8 +25,8 @@ BOOST_AUTO_TEST_CASE(arrays_that_do_not_fit) {
   check_error<fr::invalid_argument>([&] { fr::all_reduce(t, uneven, fr::plus{}); },
                                     {"member 1 has 11 elements, and 10 are needed"});
   check_error<fr::invalid_argument>([&] { fr::all_gather(t, a, b); }, {"all_gather", "7 elements, and 20"});
-  check_error<fr::invalid_argument>([&] { fr::all_to_all(t, b, b); }, {"7 elements cannot be dealt out to 2"});
-  check_error<fr::invalid_argument>([&] { fr::all_gather(t, b); }, {"7 elements cannot be dealt out to 2"});
+  check_error<fr::invalid_argument>([&] { fr::all_to_all(t, b, b); }, {"7 elements cannot be divided evenly among 2"});
+  check_error<fr::invalid_argument>([&] { fr::all_gather(t, b); }, {"7 elements cannot be divided evenly among 2"});
   check_error<fr::invalid_argument>([&] { fr::broadcast(t, a, 2); }, {"the root is rank 2 of a team of 2"});
 }
 

@@ -200,7 +200,7 @@ class sharded_array {
                                                         true};
   detail::expression_program program() const {
     const std::shared_ptr<const detail::sharded_operand> cells = team_operand();
-    return detail::placeholder_program(*cells, cells->deal().extents, expression_kind.type, Kind);
+    return detail::placeholder_program(*cells, cells->distribution().extents, expression_kind.type, Kind);
   }
   std::shared_ptr<const detail::sharded_operand> team_operand() const {
     (void)layout();

@@ -103,7 +103,8 @@ sharded_expression<T, Rank> shift(const sharded_array<T, Rank, Kind>& u, const s
       std::make_shared<detail::shifted_operand>(u.team_operand(), offsets, text + "}");
   if (u.layout().has_halo()) (void)detail::halo_plan_of(u);
   return sharded_expression<T, Rank>(
-      detail::placeholder_program(*operand, u.team_operand()->deal().extents, u.expression_kind.type, Kind), operand);
+      detail::placeholder_program(*operand, u.team_operand()->distribution().extents, u.expression_kind.type, Kind),
+      operand);
 }
 
 template <class E, std::size_t N>

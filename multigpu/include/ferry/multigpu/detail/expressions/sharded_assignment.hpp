@@ -24,7 +24,7 @@ void assign_sharded(std::span<const sharded_assignment> all);
 void exchange_for(const team& t, std::span<const expression_program* const> programs);
 
 // Throws invalid_argument, naming both, if operands belong to another team or are distributed otherwise than `to`.
-void need_one_deal(const sharded_operand& to, const expression_program& p);
+void need_one_distribution(const sharded_operand& to, const expression_program& p);
 // True if the program reads memory of an array of this process, at any place.
 bool reads_memory_of(const expression_program& p, const sharded_operand& array);
 // Returns the first sharded array of the program; null if there is none.

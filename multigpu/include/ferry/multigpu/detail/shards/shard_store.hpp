@@ -27,8 +27,8 @@ class shard_store : public sharded_operand {
   std::string described() const override {
     return (name.empty() ? "an unnamed sharded array" : "sharded array '" + name + "'") + " of " + layout->text();
   }
-  shard_deal deal() const override {
-    shard_deal d;
+  shard_distribution distribution() const override {
+    shard_distribution d;
     d.extents.rank = Rank;
     for (std::size_t k = 0; k != Rank; ++k) {
       const std::size_t axis = Rank - 1 - k;

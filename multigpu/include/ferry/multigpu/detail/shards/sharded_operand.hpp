@@ -13,12 +13,12 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 // The distribution of an array. Axes are numbered from the last.
-struct shard_deal {
+struct shard_distribution {
   program_shape extents;
   std::size_t axis = 0;  // of distribution
   std::array<std::size_t, max_rank> halo{};
   std::array<bool, max_rank> periodic{};
-  bool is_like(const shard_deal& o) const { return extents == o.extents && axis == o.axis; }
+  bool is_like(const shard_distribution& o) const { return extents == o.extents && axis == o.axis; }
 };
 
 // The cells of a sharded array.
@@ -26,7 +26,7 @@ class sharded_operand : public team_operand {
  public:
   const sharded_operand* array() const override { return this; }
   program_operand elements(const program_part& p) const override { return cells(p); }
-  virtual shard_deal deal() const = 0;
+  virtual shard_distribution distribution() const = 0;
   // Returns cells of a part, which may be in halos.
   virtual program_operand cells(const program_part& p) const = 0;
   // Returns all memory of a local member's shard, with halos.
