@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that names of a library's sources do not meet when several are one translation unit (FERRY_UNITY).
+"""Checks that names of a library's sources do not conflict when several sources are one translation unit (FERRY_UNITY).
 
     tools/check_batches.py [compiler]
 
-Compiles all C++ sources of each library together, for syntax alone. Names in unnamed namespaces that meet are errors. Folders
+Compiles all C++ sources of each library together, for syntax alone. Equal names in unnamed namespaces are errors. Folders
 that need a package which is not installed are left out.
 """
 import concurrent.futures

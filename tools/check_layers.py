@@ -5,11 +5,14 @@
 
 The layers of a module are the table under "## Layers" in its README, lowest first: the folder's name, its purpose, and its
 public headers. A file belongs to the folder that contains it: src/<folder>/, or include/ferry/<module>/detail/<folder>/.
-A unit is a header with its source. Errors: an include of a higher layer, a cycle of more than 3 units, a file or public
-header in no layer, an include of a missing file, a layer without files, a public header that <ferry/<module>.hpp> does not
-include (except those that need Eigen), a header of detail/ without the check that refuses programs (INTERNAL), a call outside
-the source that ONLY_IN names for it. --graph prints the edges between
-folders. Exit status: 1 if there are errors.
+A unit is a header with its source. These are errors:
+- an include of a higher layer, or of a missing file
+- a cycle of more than 3 units
+- a file or public header in no layer, and a layer without files
+- a public header that <ferry/<module>.hpp> does not include (except those that need Eigen)
+- a header of detail/ without the check that refuses programs (INTERNAL)
+- a call outside the source that ONLY_IN names for it
+--graph prints the edges between folders. Exit status: 1 if there are errors.
 """
 import argparse
 import collections

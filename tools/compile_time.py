@@ -4,8 +4,8 @@
     tools/compile_time.py [--check] [--update] [--compiler g++ | nvcc]... [--rounds N]
 
 CPU seconds and lines after preprocessing of three sources: the usual standard headers, <ferry/ferry.hpp> alone, and a program
-of five calls. The figures are ratios to the standard headers in the same run. --check fails if a ratio of lines exceeds 1.1
-times the committed one (benchmarks/results/compile_time.json). Ratios of seconds are printed beside the committed ones, and
+of five calls. The figures are ratios to the standard headers in the same run. --check fails if a ratio of lines is
+above 1.1 times the committed one (benchmarks/results/compile_time.json). Ratios of seconds are printed beside the committed ones, and
 decide nothing: on loaded systems they vary by a quarter. The fastest of N rounds (default 3) counts. --update writes the file.
 Compilers that are not installed are skipped with a message.
 """

@@ -3,7 +3,7 @@
 
     memory_page.py SNAPSHOT.json [-o PAGE.html]
 
-ferry::save_memory_snapshot writes the snapshot. Without -o, the page lies beside it, with the suffix .html. The template is
+ferry::save_memory_snapshot writes the snapshot. Without -o, the page is written beside it, with the suffix .html. The template is
 memory_page.html, beside this script. Exit status: 1 if a file cannot be read or written, or is no snapshot.
 """
 import argparse

@@ -10,8 +10,8 @@ without CUDA. Each test case runs in its own process: a failed check, a crash an
 until one catches the bug; --all-tests runs all, and lists those that catch it. The random programs of two threads run last.
 If they do not catch the bug, either, the random programs run again with more seeds.
 A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.
---results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until begins
-no further bug after so many seconds.
+--results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until plants
+no more bugs after SECONDS.
 Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, or a bug's text is not in its file.
 """
 import argparse

@@ -3,7 +3,7 @@
 
     tuning_picture.py RESULT.json [-o PICTURE.svg]
 
-ferry::tune_result::save_json writes the result. Without -o, the picture lies beside it, with the suffix .svg. Exit status: 1
+ferry::tune_result::save_json writes the result. Without -o, the picture is written beside it, with the suffix .svg. Exit status: 1
 if a file cannot be read or written, or is no result of a tuner.
 """
 import argparse
