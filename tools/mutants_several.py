@@ -148,7 +148,7 @@ MUTANTS = [
     ("expressions", "the totals of the first member are not combined",
      (SCAN, "if (totals && m > 0)", "if (totals && m > 1)")),
     ("expressions", "every member begins an exclusive scan with the initial value",
-     (SCAN, "  if (m > 0 && (r.over.axes >> array.deal().axis & 1) != 0) here.how.initial = r.identity;\n", "")),
+     (SCAN, "  if (m > 0 && (r.over.axes >> array.distribution().axis & 1) != 0) here.how.initial = r.identity;\n", "")),
     ("expressions", "totals of exclusive scans lack the last element", (SCAN, "if (!r_.over.how.is_exclusive) return last;", "return last;")),
     ("expressions", "a part of a result is read at the place in the whole", (AXES, "    if (cut_) inside.first", "    if (!cut_) inside.first")),
     ("expressions", "a variance has all degrees of freedom", (OVER_TEAM, "    n -= r_.over.how.freedom;\n", "")),

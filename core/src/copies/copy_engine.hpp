@@ -80,7 +80,7 @@ class copy_engine {
   copy_options options_ FERRY_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::vector<int>> shared_ FERRY_GUARDED_BY(mutex_);
   std::map<std::pair<int, int>, int> nvlinks_ FERRY_GUARDED_BY(mutex_);  // pairs that were queried
-  std::uint64_t last_loan_ FERRY_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_sharing_ FERRY_GUARDED_BY(mutex_) = 0;
   std::uint64_t handler_ = 0;
   // by device and count
   std::map<std::pair<int, std::size_t>, std::unique_ptr<copy_workers>> workers_ FERRY_GUARDED_BY(mutex_);

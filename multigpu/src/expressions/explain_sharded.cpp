@@ -77,7 +77,7 @@ std::string explain_axes_reduction(const axes_reduction& r) {
 std::string explain_scan(const scan_over_team& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
-  const bool is_along_members = (r.over.axes >> a.deal().axis & 1) != 0;
+  const bool is_along_members = (r.over.axes >> a.distribution().axis & 1) != 0;
   std::string text = "scan " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.over.shape()) + " of " +
                      std::string(name_of(r.over.result)) + "\n" +
                      (is_along_members ? "  each member adds the totals of those before it\n" : "") +
@@ -97,7 +97,7 @@ bool precompile_totals(std::span<const axes_reduction* const> all) {
   std::vector<reduction_program> parts;
   bool are_compiled = true;
   for (const reduction_over_team& r : reductions) {
-    need_one_deal(array, r.request().elements);
+    need_one_distribution(array, r.request().elements);
     are_compiled = r.precompile_mean() && are_compiled;
     for (reduction_program& p : r.parts(purpose::compile)) parts.push_back(std::move(p));
   }

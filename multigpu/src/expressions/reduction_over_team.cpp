@@ -187,7 +187,7 @@ expression_program reduction_over_team::finished(expression_program sum) const {
 }
 
 bool reduction_over_team::precompile() const {
-  if (is_cut() || deal_.extents.extent[deal_.axis] == 0) return precompile_cells(array_, {&r_.over, 1});
+  if (is_cut() || distribution_.extents.extent[distribution_.axis] == 0) return precompile_cells(array_, {&r_.over, 1});
   const bool has_mean = precompile_mean();
   return precompile_cells(array_, parts(purpose::compile)) && has_mean;
 }

@@ -13,8 +13,8 @@ const team& team_of(const expression_program& p) {
   const sharded_operand* const first = first_array_of(p);
   if (!first)
     throw invalid_argument("'" + text_of(p) + "' reads no sharded array: use the copy of one member, copy_of(member)");
-  need_one_deal(*first, p);
-  if (p.shape != first->deal().extents)
+  need_one_distribution(*first, p);
+  if (p.shape != first->distribution().extents)
     throw invalid_argument("'" + text_of(p) + "' of " + text_of(p.shape) + " stretches " + first->described() +
                            ": reductions take the shape of the sharded arrays");
   return first->team();

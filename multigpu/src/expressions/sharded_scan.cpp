@@ -37,7 +37,7 @@ program_operand last_along(const program_operand& o, std::size_t axis) {
 // What member m scans.
 reduction_program scan_of_member(const scan_over_team& r, const sharded_operand& array, std::size_t m) {
   reduction_program here = part_of_reduction(r.over, array.own(m));
-  if (m > 0 && (r.over.axes >> array.deal().axis & 1) != 0) here.how.initial = r.identity;
+  if (m > 0 && (r.over.axes >> array.distribution().axis & 1) != 0) here.how.initial = r.identity;
   return here;
 }
 

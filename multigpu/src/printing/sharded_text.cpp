@@ -24,7 +24,7 @@ program_part common_part(program_part own, const program_part& box) {
 class printed_cells final : public printed_source {
  public:
   explicit printed_cells(const sharded_operand& a)
-      : printed_source(a.deal().extents, a.cells(a.own(a.team().first_local())).type),
+      : printed_source(a.distribution().extents, a.cells(a.own(a.team().first_local())).type),
         array_(a) {}
   void copy(const program_part& box, std::byte* to, const strides& s) const override {
     const team& t = array_.team();

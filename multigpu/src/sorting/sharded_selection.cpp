@@ -57,7 +57,7 @@ void find_top_elements(const sorting_over_team& r, std::size_t k, std::span<cons
   refuse_inside_submission("fr::" + std::string(r.name));
   const team& t = team_of(r.elements);
   const sharded_operand& array = *first_array_of(r.elements);
-  const std::size_t count = array.deal().extents.extent[0], first = t.first_local();
+  const std::size_t count = array.distribution().extents.extent[0], first = t.first_local();
   (void)sorted_axis(r.name, r.axis, 1);
   need_top(k, count);
   if (k == 0) return;

@@ -38,7 +38,7 @@ class sorting_of_shards {
   // Sorts one dimension.
   void sort_all() {
     refuse_inside_capture("fr::" + std::string(r_.name) + " of a sharded array of one dimension");
-    sorted_ = {r_.type, r_.is_descending, r_.are_positions, to_.deal().extents.extent[0], {}};
+    sorted_ = {r_.type, r_.is_descending, r_.are_positions, to_.distribution().extents.extent[0], {}};
     sorted_.parts.resize(team_.local_size());
     arrived_.resize(team_.local_size());
     if (r_.are_positions) places_.resize(team_.local_size()), arrived_places_.resize(team_.local_size());
@@ -113,16 +113,16 @@ void sort_sharded(const sorting_over_team& r, const sharded_operand& to) {
   const std::string called = "fr::" + std::string(r.name) + "('" + text_of(r.elements) + "')";
   const team& t = team_of(r.elements);
   const sharded_operand& array = *first_array_of(r.elements);
-  const shard_deal deal = array.deal();
-  const std::size_t rank = deal.extents.rank, axis = rank - 1 - sorted_axis(r.name, r.axis, rank);
-  if (to.team() != t || !to.deal().is_like(deal))
+  const shard_distribution distribution = array.distribution();
+  const std::size_t rank = distribution.extents.rank, axis = rank - 1 - sorted_axis(r.name, r.axis, rank);
+  if (to.team() != t || !to.distribution().is_like(distribution))
     throw invalid_argument(called + " to " + to.described() +
                            ": it needs the team, the shape and the distribution of " + array.described());
-  if (rank > 1 && axis == deal.axis)
+  if (rank > 1 && axis == distribution.axis)
     throw invalid_argument(called + " along axis " + std::to_string(rank - 1 - axis) + ", along which " +
                            array.described() + " is distributed: reshard it along another axis");
   refuse_inside_submission(called);
-  if (deal.extents.is_empty()) return;
+  if (distribution.extents.is_empty()) return;
   const expression_program* const elements = &r.elements;
   exchange_for(t, {&elements, 1});
   sorting_of_shards sorting(r, to);
