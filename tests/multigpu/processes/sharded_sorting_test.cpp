@@ -8,7 +8,7 @@ BOOST_AUTO_TEST_CASE(equals_sorting_of_one_array) {
   const fr::team t = fr::team::world();
   for (std::size_t seed = 0; seed < 15; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
-      dice d(seed);
+      sorting_test::dice d(seed);
       check_types<std::int8_t, std::uint32_t, fr::half, float, double>(d, t);
       check_lines<float>(d, t);
     }

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -199,13 +200,18 @@ class array_view {
   ferry::device device() const { return ferry::device(owner_ ? owner_.unchecked()->device : 0); }
   /// Byte range from the lowest element to the end of the highest.
   detail::byte_range bytes() const {
-    if (Rank == 0 ? !data_ : empty()) return {};
+    if (empty()) return {};
     std::ptrdiff_t low = 0, high = 0;
     for (std::size_t d = 0; d != Rank; ++d) {
       const std::ptrdiff_t reach = strides_[d] * static_cast<std::ptrdiff_t>(extents_[d] - 1);
       (reach < 0 ? low : high) += reach;
     }
-    return {reinterpret_cast<const std::byte*>(data_ + low), reinterpret_cast<const std::byte*>(data_ + high + 1)};
+    // Of null, too: the one element of an array that was moved from has bytes, and accesses to them are refused.
+    const auto address = [this](std::ptrdiff_t element) {
+      return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(data_) +
+                                                static_cast<std::uintptr_t>(element) * sizeof(T));
+    };
+    return {address(low), address(high + 1)};
   }
   /// Stream of the newest submission that touches any of these bytes. Never blocks. A raw pointer from pointer() counts
   /// as a use by its stream at the time of that call. Accesses by the CPU do not count.

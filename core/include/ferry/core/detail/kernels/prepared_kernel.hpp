@@ -39,10 +39,13 @@ template <class Body, class... P>
 __global__ void __launch_bounds__(block_threads) run_kernel(P... p) {
   Body::run(p...);
 }
-// Parameters stay in constant memory: loops over their members would copy them to the stack.
-template <class Body, class... P>
-__global__ void __launch_bounds__(block_threads) run_kernel_of_constants(const __grid_constant__ P... p) {
-  Body::run(p...);
+// Parameters stay in constant memory: loops over their members would copy them to the stack. No pack of parameters: g++
+// does not find the address of a function with a pack of const ones.
+template <class Body, class A, class B, class C, class D>
+__global__ void __launch_bounds__(block_threads)
+    run_kernel_of_constants(const __grid_constant__ A a, const __grid_constant__ B b, const __grid_constant__ C c,
+                            const __grid_constant__ D d) {
+  Body::run(a, b, c, d);
 }
 #endif
 
