@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "assembly/backend_choice.hpp"
 #include "checking/memory_checker.hpp"
 #include "copies/copy_engine.hpp"
 #include "external/foreign_memory.hpp"
@@ -18,7 +19,6 @@
 #include "ordering/capture.hpp"
 #include "runtime/host_pinned_pages.hpp"
 #include "runtime/runtime_registry.hpp"
-#include "sim/sim_backend.hpp"
 #include "support/serial_number.hpp"
 
 namespace ferry::inline FERRY_ABI {
