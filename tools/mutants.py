@@ -12,7 +12,8 @@ If they do not catch the bug, either, the random programs run again with more se
 A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.
 --results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until plants
 no more bugs after SECONDS.
-Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, or a bug's text is not in its file.
+Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, a bug's text is not in its
+file, or it does not compile.
 """
 import argparse
 import collections
@@ -348,7 +349,7 @@ def main():
         workers = queue.SimpleQueue()
         for i in range(options.jobs):
             workers.put(i)
-        done, printing = 0, threading.Lock()
+        done, unbuilt, printing = 0, [], threading.Lock()
 
         def attempt(m):
             nonlocal done
@@ -356,8 +357,13 @@ def main():
             if began - started > options.until:
                 workers.put(worker)
                 return
-            outcomes = programs[m.table].try_out(m, worker)
-            workers.put(worker)
+            try:
+                outcomes = programs[m.table].try_out(m, worker)
+            except SystemExit:  # does not compile, which is told
+                unbuilt.append(m.name)
+                return
+            finally:
+                workers.put(worker)
             with printing:
                 done += 1
                 results[m] = outcomes
@@ -368,21 +374,19 @@ def main():
                       f"{time.monotonic() - began:.0f} s", flush=True)
 
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            try:
-                list(pool.map(attempt, mutants))
-            except SystemExit:
-                pool.shutdown(cancel_futures=True)
-                raise
+            list(pool.map(attempt, mutants))
     tried = [(m, results[m]) for m in chosen if m in results]
     survivors = [m.name for m, outcomes in tried if not outcomes]
     print(f"{len(tried) - len(survivors)} of {len(tried)} planted bugs are caught, in {time.monotonic() - started:.0f} s")
     for name in survivors:
         print(f"SURVIVED: {name}")
+    for name in unbuilt:
+        print(f"DOES NOT COMPILE: {name}")
     if len(tried) < len(chosen):
         print(f"{len(chosen) - len(tried)} were not tried")
     elif len(chosen) == len(every):
         PAGE.write_text(page(tried))
-    sys.exit(1 if survivors else 0)
+    sys.exit(2 if unbuilt else 1 if survivors else 0)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ MUTANTS = [
     ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "a.what->note_changed(r);", "(void)r;")),
     ("halos", "an exchange leaves halos out of date", (STORE, "    if (validity) validity->refreshed();\n", "")),
     ("halos", "a capture changes what is known of halos", (VALIDITY, "if (capture == 0) return known_;", "return known_;")),
-    ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = clock_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
+    ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = known_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
     ("halos", "cells that were not written make halos out of date", (VALIDITY, "all[i].stale.add(mirror_of(p.slab(k), copies_[i]));", "all[i].stale.add(copies_[i].target);")),
     ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
     ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),

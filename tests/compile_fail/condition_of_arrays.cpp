@@ -1,5 +1,4 @@
 // expect: a condition is one value: use all_equal\(a, b\), all\(a == b\), any\(a == b\)
-// lines: 10
 // with: core
 #include <ferry/core.hpp>
 
