@@ -113,6 +113,16 @@ BOOST_AUTO_TEST_CASE(several_outputs_are_computed_together) {
   CHECK_ELEMENTS(copy_of_a, {1, 2, 3, 4});
 }
 
+// Values of strided outputs are stored after the last of them is computed.
+BOOST_AUTO_TEST_CASE(values_of_several_strided_outputs_stay) {
+  const auto a = array_of<int>({1, 2, 3, 4}), b = array_of<int>({1, 1, 1, 1});
+  auto x = array_of<int>({0, 0, 0, 0, 0, 0, 0, 0}), y = x.clone();
+  auto even = x.slice({0, 8, 2}), odd = y.slice({1, 8, 2});
+  fr::assign(even, a + b, odd, (a + b) * 3);
+  CHECK_ELEMENTS(x, {2, 0, 3, 0, 4, 0, 5, 0});
+  CHECK_ELEMENTS(y, {0, 6, 0, 9, 0, 12, 0, 15});
+}
+
 BOOST_AUTO_TEST_CASE(assignments_on_a_stream_are_ordered_with_other_work) {
   fr::stream s, t;
   auto a = counted<float>(extents<1>{4});
