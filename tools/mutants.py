@@ -11,7 +11,7 @@ until one catches the bug; --all-tests runs all, and lists those that catch it. 
 If they do not catch the bug, either, the random programs run again with more seeds.
 A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.
 --results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until plants
-no more bugs after SECONDS.
+no more bugs after SECONDS. A static_assert that fails counts as caught.
 Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, a bug's text is not in its
 file, or it does not compile.
 """
@@ -91,6 +91,10 @@ class Stale(Exception):
     pass
 
 
+class Uncompiled(Exception):
+    """A source, and what the compiler says."""
+
+
 def planted(tree, mutant):
     """The new text of each file that the mutant changes, and the replaced lines: {file: (text, [(first, last)])}."""
     changed = {}
@@ -131,7 +135,7 @@ class Program:
         command = self.compiler + FLAGS + [map_here, "-MMD", "-c", source, "-o", str(to)]
         status, text = run(command, tree)
         if status:
-            fail(f"{source} does not compile\n{text}")
+            raise Uncompiled(source, text)
 
     def link(self, objects, to):
         status, text = run([self.options.compiler, *map(str, objects), "-o", str(to), *LIBRARIES], self.work)
@@ -144,7 +148,10 @@ class Program:
     def build(self):
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             missing = [s for s in self.sources if not self.object(s).exists()]
-            list(pool.map(lambda s: self.compile(self.tree, s, self.object(s)), missing))
+            try:
+                list(pool.map(lambda s: self.compile(self.tree, s, self.object(s)), missing))
+            except Uncompiled as e:
+                fail("{} does not compile\n{}".format(*e.args))
         self.link([self.object(s) for s in self.sources], self.work / "tests")
 
     def check(self):
@@ -359,9 +366,12 @@ def main():
                 return
             try:
                 outcomes = programs[m.table].try_out(m, worker)
-            except SystemExit:  # does not compile, which is told
-                unbuilt.append(m.name)
-                return
+            except Uncompiled as e:
+                source, text = e.args
+                if "static assertion failed" not in text:
+                    unbuilt.append(f"{m.name}: {source}\n{text}")
+                    return
+                outcomes = [Outcome(source, "static_assert", 0)]
             finally:
                 workers.put(worker)
             with printing:
