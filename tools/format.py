@@ -3,8 +3,8 @@
 
     tools/format.py FILE... | --check FILE... | --self-test
 
-clang-format 14 takes the braces in the macro's arguments for lists of values. --check changes nothing, lists the files
-that are not formatted, and fails if there are any.
+clang-format 14 takes the braces in the macro's arguments for lists of values, and leaves comments as they are. --check
+changes nothing, lists the files that are not formatted and the lines of more than 120 columns, and fails if there are any.
 """
 import argparse
 import concurrent.futures
@@ -16,6 +16,7 @@ import sys
 
 OPENING = re.compile(r"^FERRY_FUNCTOR\(\s*\w+\s*,\s*(?=\{)|^FERRY_FUNCTOR_USING\(\s*\([\w:\s,]*\),\s*\w+\s*,\s*(?=\{)", re.M)
 STAND_IN = re.compile(r"^struct ferry_functor_(\d+) \{", re.M)
+COLUMNS = 120                      # as ColumnLimit in .clang-format
 # What a search for braces skips: comments, strings and characters.
 TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])'|[{}]", re.S)
 
@@ -56,14 +57,23 @@ def formatted(text, name):
     return replaced(shown, STAND_IN, ";", lambda match: heads[int(match[1])] + " ", ");")
 
 
+def long_lines(text, name):
+    """Lines that are too long, as "file:line". The first lines of examples are paragraphs of the tour."""
+    lines = enumerate(text.split("\n"), 1)
+    return [f"{name}:{n}: {len(line)} columns, more than {COLUMNS}" for n, line in lines
+            if len(line) > COLUMNS and not line.startswith("// expect:") and not (n <= 2 and name.startswith("examples/"))]
+
+
 def format_file(name, check):
-    """True if the file was formatted."""
+    """Formats the file, or only returns what is wrong with it."""
     path = pathlib.Path(name)
     text = path.read_text()
     good = formatted(text, name)
-    if good != text and not check:
+    if check:
+        return long_lines(text, name) if good == text else [name]
+    if good != text:
         path.write_text(good)
-    return good == text
+    return []
 
 
 def self_test():
@@ -73,6 +83,7 @@ def self_test():
     assert formatted(functor + using, "x.cpp") == functor + using, formatted(functor + using, "x.cpp")
     messy = "FERRY_FUNCTOR( one , {int   a;\n});\nint   x;\n"
     assert formatted(messy, "x.cpp") == "FERRY_FUNCTOR( one , {\n  int a;\n});\nint x;\n", formatted(messy, "x.cpp")
+    assert long_lines("int x;\n// " + 118 * "x" + "\n", "x.cpp") == ["x.cpp:2: 121 columns, more than 120"]
     macro = "#define FERRY_FUNCTOR(name, ...) struct name __VA_ARGS__\n"
     assert formatted(macro, "x.cpp") == macro
 
@@ -86,8 +97,7 @@ def main():
     if options.self_test:
         return self_test()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        good = list(pool.map(lambda name: format_file(name, options.check), options.files))
-    wrong = [name for name, is_good in zip(options.files, good) if not is_good]
+        wrong = [what for all in pool.map(lambda name: format_file(name, options.check), options.files) for what in all]
     if options.check and wrong:
         sys.exit("\n".join(sorted(wrong)))
     return None

@@ -23,8 +23,8 @@ presence judge(int cuda_error, int driver_version, int devices);
 // streams and events outlive their owners, and CUDA must not be called after main.
 std::unique_ptr<detail::backend> make_backend();
 
-// Compiles the kernel of a functor for simulated devices, which do not run it. Throws not_supported with the messages of
-// NVRTC, and if there is no NVRTC.
+// Compiles the kernel of a functor for simulated devices, which do not run it. Throws not_supported with the messages
+// of NVRTC, and if there is no NVRTC.
 void check_functor(const kernel_text& kernel);
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -30,7 +30,8 @@ constexpr std::array<const functor_definition*, sizeof...(F)> definitions_of_fun
 /// @{
 
 /// 1 if multiplications and additions of functors with a text are contracted on CUDA devices, as by nvcc; 0 for the
-/// results of a CPU without contraction. Define it in front of the first header of ferry, or by the compiler's option -D.
+/// results of a CPU without contraction. Define it in front of the first header of ferry, or by the compiler's option
+/// -D.
 #ifndef FERRY_FUNCTOR_CONTRACTION
 #define FERRY_FUNCTOR_CONTRACTION 1
 #endif
@@ -39,8 +40,8 @@ constexpr std::array<const functor_definition*, sizeof...(F)> definitions_of_fun
 /// `FERRY_FUNCTOR(axpy, { float a; FERRY_HOST_DEVICE void operator()(std::size_t i, const float* x, float* y) const {
 /// y[i] += a * x[i]; } });`
 /// The compiler of the source compiles it as any class. A source that g++ or clang++ compiles for a ferry with CUDA
-/// can use it in parallel_for and parallel_reduce: NVRTC compiles the text then. docs/functors.md says what the text may
-/// use.
+/// can use it in parallel_for and parallel_reduce: NVRTC compiles the text then. docs/functors.md says what the text
+/// may use.
 /// @param name of the functor
 /// @note Use it outside of functions and classes.
 #define FERRY_FUNCTOR(name, ...) FERRY_FUNCTOR_USING((), name, __VA_ARGS__)

@@ -57,8 +57,8 @@ void call_precompile(const Compile&, detail::refused_call, const Any&...) {}
 
 inline namespace FERRY_UNIT {
 
-/// Compiles the kernel of a parallel_for with these arguments, and blocks until that is done: for programs that must not
-/// compile while they run, and before a capture, which compiles nothing. Launches nothing.
+/// Compiles the kernel of a parallel_for with these arguments, and blocks until that is done: for programs that must
+/// not compile while they run, and before a capture, which compiles nothing. Launches nothing.
 ///
 /// The kernel depends on the types of the arguments, and on whether all mdspans have adjacent elements along their last
 /// axis; not on sizes and values. Functors that nvcc compiled have their kernels, and simulated devices need none: then

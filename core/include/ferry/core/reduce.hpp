@@ -160,8 +160,8 @@ requires detail::reducible<A>
 auto mean(A&& a, Options... options) {
   return detail::reduce_elements<detail::reduction_function::mean>(std::forward<A>(a), options...);
 }
-/// Variance: the mean square distance from the mean; of complex numbers the mean of |z - mean|^2, which is real. Option:
-/// `ddof{1}` divides by one less than the number of elements. NaN if there are no more elements than that.
+/// Variance: the mean square distance from the mean; of complex numbers the mean of |z - mean|^2, which is real.
+/// Option: `ddof{1}` divides by one less than the number of elements. NaN if there are no more elements than that.
 template <class A, detail::reduction_option... Options>
 requires detail::reducible<A>
 auto var(A&& a, Options... options) {

@@ -19,8 +19,8 @@ namespace ferry::inline FERRY_ABI {
 /// @{
 
 /// What a reduction along axes or a histogram of elements of sharded arrays computes, when it is assigned. If the axis
-/// of distribution is kept, each member computes its part of the result, without communication. If it is reduced, and in
-/// histograms, members join their results in the order of members: all have the same bits. As an operand of an
+/// of distribution is kept, each member computes its part of the result, without communication. If it is reduced, and
+/// in histograms, members join their results in the order of members: all have the same bits. As an operand of an
 /// expression it is computed where the expression is written.
 ///
 /// @code

@@ -54,19 +54,19 @@ constexpr void need_sorted_like() {
 ///
 /// One dimension is sorted by histogram sort (Kale and Krishnan, A comparison based parallel sorting algorithm, ICPP
 /// 1993), with exact borders. Each member sorts its cells. Rounds of counts find the elements at the borders between
-/// members: one round for each 8 bits of an element, and one more. Then the members exchange the elements, and sort what
-/// they received. Of several dimensions, each member sorts its own lines, and nothing is exchanged.
+/// members: one round for each 8 bits of an element, and one more. Then the members exchange the elements, and sort
+/// what they received. Of several dimensions, each member sorts its own lines, and nothing is exchanged.
 ///
 /// Ordered on the streams of the team. Blocks until the members have sorted their cells and counted, which takes counts
 /// to the CPU; the exchange and the second sort are submitted, and not waited for. Along other axes than that of
 /// distribution, and for a team of one member, nothing blocks. All processes of the team must call it; they exchange
-/// elements as reshard() does. Each member needs a temporary of the size of its shard besides the result, and the scratch
-/// memory of sorting one shard.
+/// elements as reshard() does. Each member needs a temporary of the size of its shard besides the result, and the
+/// scratch memory of sorting one shard.
 /// @param a sharded array, or expression of some, of at least one dimension
 /// @param axis each line along it is sorted; negative axes count from the last
 /// @param order ascending or descending
-/// @throws invalid_argument if there is no such axis; along the axis of distribution of several dimensions; in a capture,
-///   where it blocks; if distributions of operands do not fit
+/// @throws invalid_argument if there is no such axis; along the axis of distribution of several dimensions; in a
+///   capture, where it blocks; if distributions of operands do not fit
 /// @throws process_error if another process fails
 template <class A>
 requires detail::sharded_elements<A>
@@ -99,8 +99,9 @@ void sort_in_place(Y& a, int axis = -1, sort_order order = sort_order::ascending
 }
 
 /// Positions of the elements in order, in the whole array: element i of the sorted line is element argsort(a)[i] of the
-/// line. Equal elements stay in the order of their positions; -0 and 0 are equal. By the algorithm of sort(), and blocks
-/// as it does. Each member needs temporaries of two times its shard and of three times its positions besides the result.
+/// line. Equal elements stay in the order of their positions; -0 and 0 are equal. By the algorithm of sort(), and
+/// blocks as it does. Each member needs temporaries of two times its shard and of three times its positions besides the
+/// result.
 /// @param a sharded array, or expression of some, of at least one dimension
 /// @param axis each line along it is sorted; negative axes count from the last
 /// @param order ascending or descending; equal elements keep their order in both

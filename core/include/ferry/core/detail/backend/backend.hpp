@@ -250,8 +250,8 @@ class backend {
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
   // CUDA only; device: that of s.
   virtual void launch_compiled(native_stream s, int device, const compiled_launch& kernel);
-  // True if compile_functor() comes before a loop with a functor that has a text: on CUDA, and on simulated devices that
-  // check these texts.
+  // True if compile_functor() comes before a loop with a functor that has a text: on CUDA, and on simulated devices
+  // that check these texts.
   virtual bool compiles_functors() const { return false; }
   // Returns the driver's function of a kernel on a device, for launch_compiled(); null if simulated. Blocks until it is
   // compiled. s: where it will be launched. Throws not_supported if the kernel cannot be compiled, and if it is not

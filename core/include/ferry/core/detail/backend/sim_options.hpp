@@ -57,8 +57,8 @@ struct options {
 
 // Parses e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
 // concurrent_managed=off;pageable_access=on;pinning=off;nvrtc=on;check=on". check=on: all checks; check=races:
-// check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and lists what is
-// allowed.
+// check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and
+// lists what is allowed.
 options parse_options(std::string_view text);
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(block_threads)
 }
 #endif
 
-// The kernel of a body with these parameters, for the functor F. Call it before anything is submitted: NVRTC may have to
-// compile it. After the first call for a device it takes no lock.
+// The kernel of a body with these parameters, for the functor F. Call it before anything is submitted: NVRTC may have
+// to compile it. After the first call for a device it takes no lock.
 template <class Body, class F, class... P>
 kernel_code kernel_code_on([[maybe_unused]] stream_ref s) {
   static compiled_kernel handles;

@@ -1,5 +1,5 @@
-// Bodies of kernels that call a functor with the values of elements, compiled by nvcc and by NVRTC, and what they get. No
-// host code.
+// Bodies of kernels that call a functor with the values of elements, compiled by nvcc and by NVRTC, and what they get.
+// No host code.
 #pragma once
 #include <cstddef>
 #include <cstdint>

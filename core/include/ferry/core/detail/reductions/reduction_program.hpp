@@ -98,8 +98,8 @@ device common_home(std::initializer_list<const reduction_program*> all);
 std::string text_of(const reduction_program& r);
 std::string explain_reduction(const reduction_program& r);
 // Compiles the kernel that computes all in one pass, and blocks until that is done. Returns false if nothing can be
-// compiled. Throws what assign_reductions() does for reductions that differ in shape or axes. Without a device, for that
-// of the operands.
+// compiled. Throws what assign_reductions() does for reductions that differ in shape or axes. Without a device, for
+// that of the operands.
 bool precompile_reductions(std::span<const reduction_program* const> all, const std::optional<device>& on = {});
 
 // A reduction and the memory of its result.

@@ -20,8 +20,8 @@ enum class label_kind : std::uint8_t { tag, name };
 inline constexpr std::size_t most_tags = std::size_t{1} << 19, most_names = std::size_t{1} << 12;
 inline constexpr memory_label other_names = most_names - 1;
 
-// Returns the number of a tag. May allocate host memory. Throws invalid_argument for a tag after most_tags - 1 different
-// ones.
+// Returns the number of a tag. May allocate host memory. Throws invalid_argument for a tag after most_tags - 1
+// different ones.
 memory_label intern_tag(std::string_view text);
 // Returns the number of a name. May allocate host memory. Returns other_names when the names are used up.
 memory_label intern_name(std::string_view text);

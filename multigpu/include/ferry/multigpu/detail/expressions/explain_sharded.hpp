@@ -18,8 +18,8 @@ std::string explain_scan(const scan_over_team& r);
 // array: of all cells of each member, or of the interior and the edges. Blocks until that is done. Returns false if
 // some are not compiled.
 bool precompile_sharded(const expression_program& p, scalar_type type);
-// The same for the kernels in which members reduce their cells: of a reduction along axes, and of several over all cells
-// in one pass. Not those that join results, which are interpreted if they are not compiled.
+// The same for the kernels in which members reduce their cells: of a reduction along axes, and of several over all
+// cells in one pass. Not those that join results, which are interpreted if they are not compiled.
 bool precompile_axes_reduction(const axes_reduction& r);
 bool precompile_totals(std::span<const axes_reduction* const> all);
 

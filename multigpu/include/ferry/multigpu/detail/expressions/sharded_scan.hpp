@@ -17,8 +17,8 @@ struct scan_over_team {
 // their order. An exclusive scan begins with its initial value in the first member, and with the identity in others.
 // Throws invalid_argument if shapes, distributions or teams do not fit.
 void scan_sharded(const scan_over_team& r, const sharded_operand& to);
-// Compiles the kernels in which members scan their cells, and blocks until that is done. Returns false if nothing can be
-// compiled.
+// Compiles the kernels in which members scan their cells, and blocks until that is done. Returns false if nothing can
+// be compiled.
 bool precompile_scan(const scan_over_team& r);
 
 }  // namespace ferry::inline FERRY_ABI::detail

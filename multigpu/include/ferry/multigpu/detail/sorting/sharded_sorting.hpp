@@ -19,9 +19,9 @@ struct sorting_over_team {
   bool are_positions = false;   // the result is where elements come from, else the elements
 };
 
-// Sorts to an array of the same team, shape and distribution, of the type of the elements, or int64 for positions. Along
-// another axis than that of distribution, each member sorts its own lines. Of one dimension, members sort their cells,
-// exchange them, and sort what they received; blocks until the members have counted. Throws invalid_argument if
+// Sorts to an array of the same team, shape and distribution, of the type of the elements, or int64 for positions.
+// Along another axis than that of distribution, each member sorts its own lines. Of one dimension, members sort their
+// cells, exchange them, and sort what they received; blocks until the members have counted. Throws invalid_argument if
 // distributions do not fit, for several dimensions along the axis of distribution, and, where it blocks, in a capture.
 void sort_sharded(const sorting_over_team& r, const sharded_operand& to);
 
