@@ -1,7 +1,6 @@
-// Kernels of loops over shards before they are needed, on simulated devices that compile the texts of functors. Needs no
-// device.
+// Kernels of loops over shards before they are needed, on simulated devices that compile the texts of functors. Needs
+// no device.
 #include <boost/test/unit_test.hpp>
-#include <string_view>
 
 #include "ferry/core/graph.hpp"
 #include "ferry/multigpu.hpp"
@@ -12,10 +11,7 @@ namespace {
 
 namespace fr = ferry;
 
-template <class Error, class Call>
-void check_throws(Call call, std::string_view part) {
-  support::check_error<Error>(call, {part});
-}
+using support::check_error;
 
 FERRY_FUNCTOR(mean_of_two, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, fr::shard_span<const float, 1> u, fr::shard_span<float, 1> v) const {
@@ -50,7 +46,7 @@ using namespace cuda_logic_precompile_of_shards;
 
 BOOST_FIXTURE_TEST_CASE(loops, field) {
   const auto loop = [&] { fr::parallel_for(fr::owned(v), mean_of_two{}, fr::in(u), fr::out(v)); };
-  check_throws<fr::not_supported>([&] { capture(loop); }, remedy);
+  check_error<fr::not_supported>([&] { capture(loop); }, remedy);
   fr::precompile_for(fr::owned(v), mean_of_two{}, fr::in(u), fr::out(v));
   BOOST_TEST(fr::to_vector(v)[0] == 0.f);
   capture(loop);
@@ -64,7 +60,7 @@ BOOST_FIXTURE_TEST_CASE(sweeps, field) {
 
 BOOST_FIXTURE_TEST_CASE(reductions, field) {
   const auto loop = [&] { (void)fr::parallel_reduce(fr::owned(u), cell{}, fr::plus{}, fr::in(u)); };
-  check_throws<fr::not_supported>([&] { capture(loop); }, remedy);
+  check_error<fr::not_supported>([&] { capture(loop); }, remedy);
   fr::precompile_reduce(fr::owned(u), cell{}, fr::plus{}, fr::in(u));
   capture(loop);
 }
@@ -72,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(reductions, field) {
 BOOST_FIXTURE_TEST_CASE(once_on_each_member, field) {
   fr::replicated_array<float> x(team, {1});
   const auto loop = [&] { fr::parallel_for(fr::each_member(team, 1), set_one{}, fr::out(x)); };
-  check_throws<fr::not_supported>([&] { capture(loop); }, remedy);
+  check_error<fr::not_supported>([&] { capture(loop); }, remedy);
   fr::precompile_for(fr::each_member(team, 1), set_one{}, fr::out(x));
   capture(loop);
 }

@@ -20,5 +20,9 @@ void check_error(Call call, std::initializer_list<std::string_view> parts) {
       BOOST_TEST((text.find(part) != text.npos), "'" << part << "' is missing in: " << text);
   }
 }
+template <class Error, class Call>
+void check_error(Call call, std::string_view part) {
+  check_error<Error>(call, {part});
+}
 
 }  // namespace support
