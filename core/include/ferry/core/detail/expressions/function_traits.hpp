@@ -9,6 +9,7 @@
 
 #include "ferry/core/detail/operations/function_definition.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/vector_loop.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -82,21 +83,10 @@ struct function_traits<F, R(P...)> {
     run_over(reinterpret_cast<register_type_of<R>*>(to), n,
              reinterpret_cast<const register_type_of<P>*>(operands[K])...);
   }
-  // g++ -O2 vectorizes only loops of a constant number of iterations. If the result overwrites an operand, each
-  // iteration reads an element before it writes it.
   static void run_over(register_type_of<R>* to, std::size_t n, const register_type_of<P>*... from) {
-    constexpr std::size_t chunk = 32;
-    std::size_t i = 0;
-    for (; n - i >= chunk; i += chunk) {
-#ifdef __clang__
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
-      for (std::size_t k = 0; k < chunk; ++k)
-        to[i + k] = register_element<R>::store(F::compute(register_element<P>::load(from[i + k])...));
-    }
-    for (; i < n; ++i) to[i] = register_element<R>::store(F::compute(register_element<P>::load(from[i])...));
+    vector_loop(static_cast<std::ptrdiff_t>(n), [&](std::ptrdiff_t i) {
+      to[i] = register_element<R>::store(F::compute(register_element<P>::load(from[i])...));
+    });
   }
 };
 template <class R, class... P>

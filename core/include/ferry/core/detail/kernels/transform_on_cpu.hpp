@@ -7,33 +7,20 @@
 #include "ferry/core/detail/kernels/element_layout.hpp"
 #include "ferry/core/detail/kernels/transform_kernels.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/vector_loop.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
 
-// Elements along axis 0 are at y[i * stride]. Flat: all of these strides are 1; loops of a constant number
-// of iterations are vectorized by g++ -O2, too.
+// Elements along axis 0 are at y[i * stride]. Flat: all of these strides are 1.
 template <bool Flat, class F, class... Y, class... X, std::size_t... O, std::size_t... I>
 void transform_line(const F& f, std::size_t n, const std::ptrdiff_t* strides, std::index_sequence<O...>,
                     std::index_sequence<I...>, const std::tuple<Y*...>& y, const std::tuple<const X*...>& x) {
   const auto at = [](std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t stride) { return Flat ? i : i * stride; };
   const auto over = [&](Y*... to, const X*... from) {
-    const auto call = [&](std::ptrdiff_t i) {
+    vector_loop<Flat ? 32 : 1>(static_cast<std::ptrdiff_t>(n), [&](std::ptrdiff_t i) {
       store_parts(f(from[at(i, strides[sizeof...(Y) + I])]...), to[at(i, strides[O])]...);
-    };
-    const auto all = static_cast<std::ptrdiff_t>(n);
-    constexpr std::ptrdiff_t chunk = Flat ? 32 : 1;
-    std::ptrdiff_t i = 0;
-    for (; all - i >= chunk; i += chunk) {
-      // An output's memory may be an input's, as the same elements: each is written after it is read.
-#ifdef __clang__
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
-      for (std::ptrdiff_t k = 0; k < chunk; ++k) call(i + k);
-    }
-    for (; i < all; ++i) call(i);
+    });
   };
   over(std::get<O>(y)..., std::get<I>(x)...);
 }
