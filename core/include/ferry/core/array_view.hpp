@@ -312,20 +312,20 @@ class array_view {
   /// The first element of an array of rank 1; see at().
   /// @throws invalid_argument if there is none
   detail::element_access<T, Kind> front(source_line at = source_line::here()) requires(Rank == 1) {
-    return at_checked_offset<T>(at, std::size_t{0});
+    return at_offset<T, true>(at, std::size_t{0});
   }
   /// @overload
   detail::element_access<const T, Kind> front(source_line at = source_line::here()) const requires(Rank == 1) {
-    return at_checked_offset<const T>(at, std::size_t{0});
+    return at_offset<const T, true>(at, std::size_t{0});
   }
   /// The last element of an array of rank 1; see at().
   /// @throws invalid_argument if there is none
   detail::element_access<T, Kind> back(source_line at = source_line::here()) requires(Rank == 1) {
-    return at_checked_offset<T>(at, size() - 1);
+    return at_offset<T, true>(at, size() - 1);
   }
   /// @overload
   detail::element_access<const T, Kind> back(source_line at = source_line::here()) const requires(Rank == 1) {
-    return at_checked_offset<const T>(at, size() - 1);
+    return at_offset<const T, true>(at, size() - 1);
   }
   /// True if the work that writes the elements is complete. Never blocks.
   bool is_ready() const { return !owner_ || detail::are_uses_complete(owner_.get(), bytes(), false); }
@@ -333,13 +333,13 @@ class array_view {
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...))  //
       detail::element_access<T, Kind> at(detail::located_index first, Index... index) {
-    return at_checked_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
+    return at_offset<T, true>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// @overload
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...))  //
       detail::element_access<const T, Kind> at(detail::located_index first, Index... index)
-  const { return at_checked_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...); }
+  const { return at_offset<const T, true>(first.at, first.value, static_cast<std::size_t>(index)...); }
 
   /// Contiguous iteration at raw pointer speed: one host access check in begin(), none in the loop. Blocks as
   /// operator() does. A pointer is valid until the next conflicting submission.
@@ -396,8 +396,8 @@ class array_view {
     return element;
   }
   // Returns the element. "pure" tells g++ that no member of the view changes, so that loops keep extents and strides in
-  // registers. What changes are counters, which are loaded each time (movable_load). It throws errors of the work; clang
-  // would take "pure" to mean that it does not.
+  // registers. What changes are counters, which are loaded each time (movable_load). It throws errors of the work;
+  // clang would take "pure" to mean that it does not.
 #if !defined(__clang__)
   [[gnu::pure]]
 #endif
@@ -414,18 +414,13 @@ class array_view {
     else
       return {owner_, data_ + offset, line};
   }
-  template <class U, class... Index>
+  template <class U, bool Checks = checks_indices, class... Index>
   [[gnu::always_inline]] detail::element_access<U, Kind> at_offset(source_line line, Index... index) const {
-    if constexpr (checks_indices) check_indices(line, index...);
+    if constexpr (Checks) check_indices(line, index...);
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
     return element_at<U>(at, line);
-  }
-  template <class U, class... Index>
-  detail::element_access<U, Kind> at_checked_offset(source_line line, Index... index) const {
-    check_indices(line, index...);
-    return at_offset<U>(line, index...);
   }
   template <class U>
   auto first(source_line line) const {
