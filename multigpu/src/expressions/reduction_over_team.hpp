@@ -11,7 +11,6 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-using each_member = std::vector<program_operand>;  // one for each local member
 // What programs are made for: with `compile`, results that they read are not computed.
 enum class purpose : std::uint8_t { run, compile };
 

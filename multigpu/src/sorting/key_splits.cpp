@@ -1,6 +1,7 @@
 #include "sorting/key_splits.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/expressions/expression_operand.hpp"

@@ -18,8 +18,6 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-using each_member = std::vector<program_operand>;  // one for each local member
-
 program_operand line_of(std::size_t n, scalar_type type, const device& on) {
   program_shape s;
   s.rank = 1, s.extent[0] = n;

@@ -52,7 +52,6 @@ class sorting_of_shards {
   }
 
  private:
-  using each_member = std::vector<program_operand>;  // one for each local member
   std::size_t first() const { return team_.first_local(); }
   program_operand& here(each_member& of, std::size_t m) const { return of[m - first()]; }
   const program_operand& here(const each_member& of, std::size_t m) const { return of[m - first()]; }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
 #include "ferry/core/detail/support/internal.hpp"
@@ -11,6 +12,8 @@
 #include "ferry/multigpu/detail/teams/team_operand.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
+
+using each_member = std::vector<program_operand>;  // one for each local member
 
 // The distribution of an array. Axes are numbered from the last.
 struct shard_distribution {
