@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(phases_and_owners_by_the_time_of_the_event) {
   pages.clear_rows();
   BOOST_TEST(pages.rows().empty());
   pages.enter({at(40)});
-  BOOST_TEST(pages.rows().at({"b", "second"}).to_cpu.by_fault == 10, "who has the bytes is still known");
+  BOOST_TEST(pages.rows().at({"b", "second"}).to_cpu.by_fault == 10, "the place of the bytes is still known");
 }
 
 // One interval serves a batch of faults.

@@ -228,11 +228,11 @@ void call_transform(const stream_ref* s, source_line at, std::index_sequence<O..
         if constexpr (is_element_function<functor>) {
           transform_by_expression(s, at, f, y..., x...);
         } else {
-          static_assert(nvcc_compiles_kernels<functor> || has_functor_text<functor>,
-                        "this source is compiled as plain C++, but ferry was built with CUDA: define the functor by "
-                        "FERRY_FUNCTOR, "
-                        "or write the function as FERRY_FUNCTION, which need no nvcc; or add the source by "
-                        "ferry_add_executable(), which compiles it by nvcc; or build ferry with -DFERRY_CUDA=OFF");
+          static_assert(
+              nvcc_compiles_kernels<functor> || has_functor_text<functor>,
+              "this source is compiled as plain C++, but ferry was built with CUDA: define the functor by "
+              "FERRY_FUNCTOR, or write the function as FERRY_FUNCTION, which need no nvcc; or add the source by "
+              "ferry_add_executable(), which compiles it by nvcc; or build ferry with -DFERRY_CUDA=OFF");
           (mark_read_output(y, x...), ...);
           transform_arrays<outputs>(s, at, f, y..., x...);
         }
