@@ -6,8 +6,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Calls f(i) for each i below n, in chunks of a constant number: g++ -O2 vectorizes no other loops. A result may be stored
-// where an operand is, as the same element: each iteration reads it before.
+// Calls f(i) for each i below n, in chunks of a constant number: g++ -O2 vectorizes no other loops. A result may be
+// stored where an operand is, as the same element: each iteration reads it before.
 template <std::ptrdiff_t Chunk = 32, class F>
 inline void vector_loop(std::ptrdiff_t n, const F& f) {
   std::ptrdiff_t i = 0;
