@@ -84,6 +84,25 @@ int status_of_fork(F body) {
   return child > 0 && ::waitpid(child, &status, 0) == child ? status : -1;
 }
 
+// As NVRTC does, makes an object at the first compilation that the process destroys when it ends. Ends the process with
+// status 1 if it compiles without that object.
+class compiler_with_an_object final : public compiler {
+ public:
+  std::string version() override { return "fake 1.0"; }
+  std::string compile(const kernel_source&, architecture) override {
+    if (!std::exchange(exists_, true)) std::atexit([] { is_destroyed = true; });
+    for (int i = 0; i < 30; ++i) {
+      if (is_destroyed) ::_exit(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return "code";
+  }
+
+ private:
+  static inline std::atomic<bool> is_destroyed{false};
+  bool exists_ = false;
+};
+
 // Ends a process while its kernels are compiled: returns its status.
 int status_of_exit(int milliseconds) {
   return status_of_fork([milliseconds] {
@@ -307,6 +326,20 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_service_fails_at_once, service_fixture) {
 // As in a program: the service is never destroyed, and the compiler's objects end with the process.
 BOOST_AUTO_TEST_CASE(the_thread_ends_with_the_process) {
   for (const int milliseconds : {0, 1, 5, 30}) BOOST_TEST(status_of_exit(milliseconds) == 0);
+}
+
+// The process ends before the first compilation, in it, between two, and in the second.
+BOOST_AUTO_TEST_CASE(the_thread_ends_before_objects_of_the_compiler) {
+  for (const int milliseconds : {0, 1, 5, 15, 25, 35, 45}) {
+    const int status = status_of_fork([milliseconds] {
+      static service_fixture f;
+      static compiler_with_an_object by;
+      static auto* s = new kernel_service(by, f.driver, f.settings);
+      f.ask(*s, "a"), f.ask(*s, "b"), f.ask(*s, "c");
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    });
+    BOOST_TEST(status == 0, "after " << milliseconds << " ms: status " << status);
+  }
 }
 
 // fork() copies the service, but not its thread.

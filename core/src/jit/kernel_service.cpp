@@ -30,6 +30,7 @@ kernel_service::kernel_service(compiler& by, code_loader& loader, jit_settings s
       disk_(settings_.cache, settings_.cache_bytes),
       log_(settings_.log) {
   add_running(*this);
+  finish_first_before_exit();
 }
 
 kernel_service::~kernel_service() {
@@ -63,6 +64,7 @@ kernel& kernel_service::request(int device, std::string_view shape, const std::f
 }
 
 kernel& kernel_service::enlist(int device, std::string_view shape, const std::function<kernel_source()>& make) {
+  finish_first_before_exit();
   lock_guard lock(mutex_);
   if (kernel* const known = table_.find(device, shape)) return *known;
   kernel_source source = make();
@@ -98,6 +100,12 @@ void kernel_service::finish(const kernel& k) {
   while (k.is_pending()) lock.wait(settled_);
 }
 
+void kernel_service::finish_first() {
+  unique_lock lock(mutex_);
+  if (::getpid() != process_) return;  // after fork(), the child process has no thread that compiles
+  while (!has_compiled_ && (!queue_.empty() || current_)) lock.wait(settled_);
+}
+
 void kernel_service::finish_all() {
   unique_lock lock(mutex_);
   while (!queue_.empty() || current_) lock.wait(settled_);
@@ -119,6 +127,8 @@ void kernel_service::work() {
     lock.unlock();
     produce(k);
     lock.lock();
+    // The first compilation makes objects of the compiler's library, and exit() destroys the latest objects first.
+    if (k.origin != kernel_origin::disk && !std::exchange(has_compiled_, true)) stop_before_libraries_end();
     current_ = nullptr;
     settled_.notify_all();
   }
@@ -143,7 +153,6 @@ std::string kernel_service::key_of(const kernel& k) {
   std::string key = "ferry " + std::to_string(FERRY_VERSION) + "\n" + compiler_.version() + "\ndriver " +
                     loader_.version() + "\nsm_" + std::to_string(loader_.target(k.device).number()) + "\n" +
                     k.source.entry + "\n";
-  if (!std::exchange(has_loaded_, true)) stop_before_libraries_end();
   for (const std::string& option : k.source.options) key += option + "\n";
   return key + "\n" + k.source.text;
 }

@@ -52,6 +52,8 @@ class kernel_service {
   void finish(const kernel& k);
   // Blocks until no kernel is pending.
   void finish_all();
+  // Blocks until the first compilation has ended, if it has begun or is about to.
+  void finish_first();
   kernel_counts counts() const;
   // Ends the thread. Pending and later kernels fail.
   void stop() noexcept;
@@ -79,7 +81,7 @@ class kernel_service {
   std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_ FERRY_GUARDED_BY(mutex_);
   std::deque<kernel*> queue_ FERRY_GUARDED_BY(mutex_);
   kernel* current_ FERRY_GUARDED_BY(mutex_) = nullptr;
-  bool has_loaded_ = false;  // the compiler; used by the thread only
+  bool has_compiled_ FERRY_GUARDED_BY(mutex_) = false;
   kernel_counts counts_ FERRY_GUARDED_BY(mutex_);
   bool is_stopping_ FERRY_GUARDED_BY(mutex_) = false, has_reported_ FERRY_GUARDED_BY(mutex_) = false;
   std::thread thread_;

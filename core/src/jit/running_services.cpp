@@ -1,5 +1,8 @@
 #include "jit/running_services.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -25,6 +28,16 @@ void stop_all_running() {
   for (kernel_service* s : all_running().services) s->stop();
 }
 
+struct main_thread_end {
+  ~main_thread_end() {
+    if (::syscall(SYS_gettid) != ::getpid()) return;
+    std::lock_guard lock(all_running().mutex);
+    for (kernel_service* s : all_running().services) s->finish_first();
+  }
+  void begin() const {}
+};
+thread_local const main_thread_end end_of_thread;
+
 }  // namespace
 
 void add_running(kernel_service& s) {
@@ -38,5 +51,7 @@ void remove_running(kernel_service& s) {
 }
 
 void stop_before_libraries_end() { std::atexit(stop_all_running); }
+
+void finish_first_before_exit() { end_of_thread.begin(); }
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -9,8 +9,13 @@ class kernel_service;
 // Adds a service to the list. When the process exits, each service in the list is stopped.
 void add_running(kernel_service& s);
 void remove_running(kernel_service& s);
-// Registers the function that stops them again. exit() calls registered functions in reverse order. So a function that
-// is registered after a library was loaded runs before the destructors of that library.
+// Registers the function that stops them again. exit() calls registered functions in reverse order, and destroys static
+// objects of libraries in between. So a function that is registered when a library has made its objects runs before
+// they are destroyed.
 void stop_before_libraries_end();
+// While the first compilation makes such objects, no registration is late enough. When the main thread has called this,
+// its end waits for the first compilation of each service: exit() destroys thread-local objects before static ones
+// (C++20, [basic.start.term]).
+void finish_first_before_exit();
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit
