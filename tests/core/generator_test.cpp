@@ -137,16 +137,26 @@ BOOST_AUTO_TEST_CASE(rows_columns_and_transposed_operands_have_classes) {
   BOOST_TEST(tiled.tile_axis == 1);
   BOOST_TEST(has(kernel_text_of(turned.view()), "__syncthreads();"));
   BOOST_TEST((kernel_plan(strided.view()).of_operand(1) == access_class::strided));
+  BOOST_TEST(kernel_plan(strided.view()).lanes == 1);
   BOOST_TEST(!has(kernel_text_of(strided.view()), "__shared__"));
 }
 
 BOOST_AUTO_TEST_CASE(vectors_are_aligned_in_each_row) {
   sum_of_two padded(512, 256, {1, 514}, {1, 512}), odd(512, 256, {1, 513}, {1, 512}),
       ragged(510, 256, {1, 512}, {1, 512}), flat(510, 1, {1, 0}, {1, 0});
+  ragged.outputs[0].to.stride_bytes[1] = 4 * 512;
   BOOST_TEST(kernel_plan(padded.view()).lanes == 2);
   BOOST_TEST(kernel_plan(odd.view()).lanes == 1);
   BOOST_TEST(kernel_plan(ragged.view()).lanes == 2);  // a row has no incomplete vector
   BOOST_TEST(kernel_plan(flat.view()).lanes == 4);    // except in one dimension
+}
+
+BOOST_AUTO_TEST_CASE(masked_vectors_are_stored_whole_where_all_their_elements_are) {
+  sum_of_two s(512, 256, {1, 512}, {1, 512});
+  BOOST_TEST(has(kernel_text_of(s.view()), "    *(lanes<float, 4>*)"));
+  s.code.push_back({operation::less, scalar_type::boolean, scalar_type::float32, 0, 1});
+  s.outputs[0].mask = 3;
+  BOOST_TEST(has(kernel_text_of(s.view()), "if (w0[0] && w0[1] && w0[2] && w0[3])\n"));
 }
 
 BOOST_AUTO_TEST_CASE(blocks_cover_all_elements) {
@@ -163,6 +173,7 @@ BOOST_AUTO_TEST_CASE(blocks_cover_all_elements) {
 
 // Three dimensions: a + b, where b is contiguous along one of the outer axes.
 BOOST_AUTO_TEST_CASE(tiles_have_the_axis_along_which_operands_are_contiguous) {
+  std::vector<std::string> shapes;
   for (const std::uint8_t axis : {1, 2}) {
     sum_of_two s(64, 64, {1, 64}, {4096, 0});
     evaluation e = s.view();
@@ -179,7 +190,9 @@ BOOST_AUTO_TEST_CASE(tiles_have_the_axis_along_which_operands_are_contiguous) {
     BOOST_TEST(has(text, ("i" + k + " *= " + std::to_string(p.tile) + ";").c_str()));
     BOOST_TEST(!has(text, ("i" + other + " *= ").c_str()));
     BOOST_TEST(has(text, ("(g.p1 + offset(j0, g.s1_0) + offset(j" + k).c_str()) == (axis == 1));
+    shapes.emplace_back(p.shape());
   }
+  BOOST_TEST((shapes[0] != shapes[1]));
 }
 
 BOOST_AUTO_TEST_CASE(tiles_fit_the_shared_memory) {
@@ -224,7 +237,9 @@ BOOST_AUTO_TEST_CASE(shapes_determine_sources) {
             add(s.view());
             s.outputs[0].value = 1;
             add(s.view());
-            s.operands[1].type = s.outputs[0].to.type = scalar_type::int32;
+            s.operands[1].type = scalar_type::int32;
+            add(s.view());
+            s.outputs[0].to.type = scalar_type::int32;
             s.code[1] = {operation::load, scalar_type::int32, scalar_type::int32, 1};
             add(s.view());
           }
