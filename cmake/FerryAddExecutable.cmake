@@ -4,10 +4,8 @@
 # functor kernels serves both. HOST_SOURCES are always C++. The language is a property of a source in its folder: two
 # targets of one CMakeLists.txt must compile a shared source in the same language.
 
-# Sets the nvcc options that code with ferry's kernels needs.
+# Compiles the CUDA sources of a target as C++20.
 function(ferry_compile_cuda target)
-  target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--extended-lambda;--expt-relaxed-constexpr>")
   if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
   else()                                               # CMake 3.25 does not recognize nvcc's support for it
