@@ -59,9 +59,9 @@ struct options {
 };
 
 // Parses e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
-// threads=4;concurrent_managed=off;pageable_access=on;pinning=off;nvrtc=on;check=on". check=on: all checks; check=races:
-// check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and
-// lists what is allowed.
+// concurrent_managed=off;pageable_access=on;pinning=off;nvrtc=on;threads=1;check=on". check=on: all checks;
+// check=races: check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes
+// the text and lists what is allowed.
 options parse_options(std::string_view text);
 // Parses the text of FERRY_CPU: "devices=2;threads=8;memory=16GiB". By default one device has all cores and all memory,
 // and several divide them equally. Throws as parse_options().
