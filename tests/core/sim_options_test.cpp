@@ -103,4 +103,29 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(threads_are_for_the_eager_schedule) {
+  BOOST_TEST(fr::detail::sim::parse_options("").threads == 1u);
+  BOOST_TEST(fr::detail::sim::parse_options("threads=3").threads == 3u);
+  BOOST_TEST(fr::detail::sim::parse_options("threads=all").threads ==
+             std::max(1u, std::thread::hardware_concurrency()));
+  for (const char* wrong : {"threads=0", "threads=1025", "threads=many", "threads=2;schedule=random:1"})
+    BOOST_CHECK_THROW(fr::detail::sim::parse_options(wrong), fr::parse_error);
+  BOOST_TEST(fr::detail::sim::parse_options("threads=1;schedule=random:1").threads == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
+  using fr::detail::sim::parse_cpu_options;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto one = parse_cpu_options("");
+  BOOST_TEST((one.are_cpus && one.devices == 1 && one.threads == cores && one.memory_of(0) > std::size_t{1} << 20));
+  const auto two = parse_cpu_options("devices=2");
+  BOOST_TEST((two.devices == 2 && two.threads == std::max(1u, cores / 2) && two.memory_of(1) == one.memory_of(0) / 2));
+  const auto all = parse_cpu_options("threads=6;devices=3;memory=1MiB,2MiB");
+  BOOST_TEST((all.devices == 3 && all.threads == 6u && all.memory_of(0) == 1u << 20 && all.memory_of(2) == 2u << 20));
+  for (const char* wrong : {"peers=all", "schedule=eager", "devices=0", "threads=0", "check=on"})
+    BOOST_CHECK_EXCEPTION(parse_cpu_options(wrong), fr::parse_error, [](const fr::parse_error& e) {
+      return std::string(e.what()).find("options of the CPU") != std::string::npos;
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

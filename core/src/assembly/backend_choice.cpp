@@ -20,10 +20,15 @@ std::unique_ptr<backend> make_simulator(std::string_view options) {
 #endif
 }
 
+std::unique_ptr<backend> make_cpu(std::string_view options) {
+  return sim::make_backend(sim::parse_cpu_options(options));
+}
+
 std::unique_ptr<backend> choose_backend() {
   const std::string asked = environment("FERRY_BACKEND").value_or("");
   if (asked == "sim") return make_simulator(environment("FERRY_SIM").value_or(""));
-  if (!asked.empty() && asked != "cuda") refuse_variable("FERRY_BACKEND", asked, "cuda and sim");
+  if (asked == "cpu") return make_cpu(environment("FERRY_CPU").value_or(""));
+  if (!asked.empty() && asked != "cuda") refuse_variable("FERRY_BACKEND", asked, "cuda, cpu and sim");
 #if FERRY_HAS_CUDA
   const cuda::presence found = cuda::probe();
   if (found == cuda::presence::usable) return cuda::make_backend();

@@ -7,10 +7,13 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// FERRY_BACKEND=cuda|sim. Unset: CUDA if there is a device, else the simulator, which is reported in one line on
+// FERRY_BACKEND=cuda|cpu|sim. Unset: CUDA if there is a device, else the simulator, which is reported in one line on
 // stderr. Throws parse_error for another value, not_supported for cuda in a build without it, device_error for a broken
 // driver.
 std::unique_ptr<backend> choose_backend();
+
+// The CPU as devices, with the options of FERRY_CPU. Throws parse_error.
+std::unique_ptr<backend> make_cpu(std::string_view options);
 
 // Simulated devices with the options of FERRY_SIM. Throws parse_error, and not_supported for nvrtc=on without CUDA.
 std::unique_ptr<backend> make_simulator(std::string_view options);

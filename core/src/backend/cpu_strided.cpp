@@ -1,7 +1,9 @@
 #include "backend/cpu_strided.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -44,7 +46,30 @@ auto row_copier(std::size_t bytes) {
   }
 }
 
-void run(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
+// For fewer bytes, dividing the work costs more than it saves.
+constexpr std::size_t least_divided_bytes = 1 << 20, parts_of_a_thread = 4;
+
+// Calls rows(to, from, shape) for the whole shape, or on several threads for parts of its slowest dimension.
+template <class Rows>
+void divided(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape, Rows rows) {
+  std::size_t bytes = shape.element_bytes;
+  for (std::size_t d = 0; d < shape.rank; ++d) bytes *= shape.extent[d];
+  cpu_workers* const workers = workers_of_this_thread();
+  if (!workers || bytes < least_divided_bytes || shape.rank == 0) return rows(to, from, shape);
+  const std::size_t n = shape.extent[0], parts = std::min(n, parts_of_a_thread * workers->threads());
+  workers->run(parts, [&](std::size_t k) {
+    const std::size_t first = part_begin(n, k, parts);
+    const auto moved = [first](strided_bytes s) {
+      s.base += static_cast<std::ptrdiff_t>(first) * s.stride_bytes[0];
+      return s;
+    };
+    strided_shape part = shape;
+    part.extent[0] = part_begin(n, k + 1, parts) - first;
+    rows(moved(to), moved(from), part);
+  });
+}
+
+void run_rows(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
   const std::size_t last = shape.rank > 0 ? shape.rank - 1 : 0, n = shape.rank > 0 ? shape.extent[last] : 1;
   const auto copy = row_copier(shape.element_bytes);
   each_row(to, from, shape, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
@@ -53,6 +78,22 @@ void run(const strided_bytes& to, const strided_bytes& from, const strided_shape
 }
 
 }  // namespace
+
+void move_on_cpu(void* to, const void* from, std::size_t bytes) {
+  auto* const t = static_cast<std::byte*>(to);
+  const auto* const f = static_cast<const std::byte*>(from);
+  cpu_workers* const workers = workers_of_this_thread();
+  const bool overlap = t < f + bytes && f < t + bytes;
+  if (!workers || bytes < least_divided_bytes || overlap) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  const std::size_t parts = parts_of_a_thread * workers->threads();
+  workers->run(parts, [&](std::size_t k) {
+    const std::size_t first = part_begin(bytes, k, parts);
+    std::memcpy(t + first, f + first, part_begin(bytes, k + 1, parts) - first);
+  });
+}
 
 bool is_empty(const strided_shape& shape) {
   for (std::size_t d = 0; d < shape.rank; ++d)
@@ -77,7 +118,8 @@ void copy_on_cpu(const strided_bytes& to, const strided_bytes& from, const strid
     if (to.stride_bytes[k] != step || from.stride_bytes[k] != step) break;
     rows.element_bytes *= rows.extent[k], --rows.rank;
   }
-  run(to, from, rows);
+  if (rows.rank == 0) return move_on_cpu(to.base, from.base, rows.element_bytes);
+  divided(to, from, rows, run_rows);
 }
 
 number_converter converter(number_type to, number_type from) {
@@ -98,15 +140,17 @@ number_converter converter(number_type to, number_type from) {
 
 void convert_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape,
                     number_converter one) {
-  const std::size_t last = shape.rank > 0 ? shape.rank - 1 : 0, n = shape.rank > 0 ? shape.extent[last] : 1;
-  each_row(to, from, shape, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
-    for (std::size_t i = 0; i < n; ++i, t += to.stride_bytes[last], f += from.stride_bytes[last])
-      one(to.base + t, from.base + f);
+  divided(to, from, shape, [one](const strided_bytes& into, const strided_bytes& of, const strided_shape& part) {
+    const std::size_t last = part.rank > 0 ? part.rank - 1 : 0, n = part.rank > 0 ? part.extent[last] : 1;
+    each_row(into, of, part, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
+      for (std::size_t i = 0; i < n; ++i, t += into.stride_bytes[last], f += of.stride_bytes[last])
+        one(into.base + t, of.base + f);
+    });
   });
 }
 
 void fill_on_cpu(const strided_bytes& to, const strided_shape& shape, const std::byte* element) {
-  run(to, {const_cast<std::byte*>(element), {}}, shape);
+  divided(to, {const_cast<std::byte*>(element), {}}, shape, run_rows);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -4,6 +4,9 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
+// All functions here use the workers of the calling thread for large work.
+// As memmove().
+void move_on_cpu(void* to, const void* from, std::size_t bytes);
 bool is_empty(const strided_shape& shape);
 // Returns the bounding range of the bytes that a strided operation uses.
 kernel_use bounding_range(const strided_bytes& s, const strided_shape& shape, bool writes);

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/support/cpu_workers.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 
 unsigned threads_for(const evaluation& e, unsigned most) {
@@ -15,11 +17,14 @@ unsigned threads_for(const evaluation& e, unsigned most) {
   for (const evaluation_operand& o : e.operands) bytes += count * size_of(o.type);
   for (const evaluation_output& o : e.outputs) bytes += count * size_of(o.to.type);
   if (bytes < 2 * bytes_of_a_thread) return 1;
+  if (most == 0 && workers_of_this_thread()) most = workers_of_this_thread()->threads();
   if (most == 0) most = std::min(std::max(1u, std::thread::hardware_concurrency()), 16u);
   return static_cast<unsigned>(std::min<std::size_t>(most, bytes / bytes_of_a_thread));
 }
 
 void on_threads(unsigned n, const std::function<void(unsigned)>& run) {
+  if (cpu_workers* const workers = workers_of_this_thread())
+    return workers->run(n, [&run](std::size_t k) { run(static_cast<unsigned>(k)); });
   std::vector<std::exception_ptr> errors(n);
   const auto part = [&run, &errors](unsigned k) noexcept {
     try {

@@ -37,6 +37,7 @@ machine::machine(const options& how, std::function<void(const kernel_text&)> che
               .faults_fetch_neighbours = true},
       memory_(how),
       schedule_(how),
+      workers_(how.threads > 1 ? std::make_unique<cpu_workers>(how.threads) : nullptr),
       check_functor_(std::move(check)) {}
 
 void machine::check_device(int device) const {
@@ -47,7 +48,7 @@ void machine::check_device(int device) const {
 
 device_properties machine::properties(int device) const {
   check_device(device);
-  return {"simulated device " + std::to_string(device),
+  return {(options_.are_cpus ? "CPU " : "simulated device ") + std::to_string(device),
           options_.memory_of(device),
           8,
           9,

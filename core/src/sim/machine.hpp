@@ -13,6 +13,7 @@
 #include "address_space.hpp"
 #include "capture.hpp"
 #include "driver_pools.hpp"
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/version.hpp"
 #include "scheduler.hpp"
 #include "sim_backend.hpp"
@@ -33,7 +34,7 @@ class machine final : public backend, public inspector, public page_event_source
  public:
   machine(const options& how, std::function<void(const kernel_text&)> check);
 
-  std::string_view name() const override { return "sim"; }
+  std::string_view name() const override { return options_.are_cpus ? "cpu" : "sim"; }
   bool is_simulated() const override { return true; }
   const driver_quirks& quirks() const override { return quirks_; }
   check_level level() const override { return options_.check; }
@@ -179,6 +180,7 @@ class machine final : public backend, public inspector, public page_event_source
   const std::uint64_t id_ = fresh_id();
   address_space memory_;
   scheduler schedule_;
+  const std::unique_ptr<cpu_workers> workers_;  // null: each kernel runs on the thread that submits it
   const std::function<void(const kernel_text&)> check_functor_;
   std::mutex functors_mutex_;
   std::set<std::pair<int, std::string>> functors_;  // device, code: that were compiled

@@ -156,8 +156,12 @@ void machine::launch_graph(native_graph g, native_stream s) {
     std::vector<const work*> works;
     for (const graph_node& n : nodes) works.push_back(n.what.get());
     schedule_.run_now(
-        c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all,
-        &surroundings::of(works, memory_));
+        c.lock, *line,
+        [&, order = order_of(nodes)] {
+          const worker_scope scope(workers_.get());
+          run_nodes(nodes, order);
+        },
+        all, &surroundings::of(works, memory_));
     if (const auto same = graphs_.find(to_id(g.handle)); same != graphs_.end()) {
       same->second.last = make_signal("the end");
       same->second.last->fired = true;

@@ -59,7 +59,10 @@ void machine::enqueue(call& c, stream& s, work w) {
   const auto touches = footprint_of(w);
   const auto done = w.done;
   if (schedule_.is_eager()) {
-    const auto run = [&] { run_whole(w, to->device, memory_); };
+    const auto run = [&] {
+      const worker_scope scope(workers_.get());
+      run_whole(w, to->device, memory_);
+    };
     if (w.is_kernel) {
       const work* const one = &w;
       schedule_.run_now(c.lock, *to, run, touches, &surroundings::of({&one, 1}, memory_));
@@ -108,7 +111,7 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
     auto staged = std::make_shared<std::vector<std::byte>>(first, first + bytes);
     w.run = [to, staged](const relocation&) { std::memcpy(to, staged->data(), staged->size()); };
   } else {
-    w.run = [to, from, bytes](const relocation&) { std::memmove(to, from, bytes); };
+    w.run = [to, from, bytes](const relocation&) { move_on_cpu(to, from, bytes); };
   }
   if (to_pageable) {
     w.done = std::make_shared<signal>();
@@ -138,7 +141,7 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
     refuse_in_capture(*on.in, "a copy between devices that were not granted each other's memory");
   const bool lost = are_lost(to_device, uses) || are_lost(from_device, uses);
   const auto run = [to, from, bytes, lost](const relocation&) {
-    if (!lost) std::memmove(to, from, bytes);
+    if (!lost) move_on_cpu(to, from, bytes);
   };
   enqueue(c, on, {"peer copy", reach::copied, {uses.begin(), uses.end()}, run});
 }
@@ -160,7 +163,7 @@ void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
   const bool lost = are_lost(on.device, uses);
   // In reverse order, to expose programs that rely on the order of the list.
   const auto run = [all = std::vector<copy_part>(parts.begin(), parts.end()), lost](const relocation&) {
-    for (std::size_t i = lost ? 0 : all.size(); i-- > 0;) std::memmove(all[i].to, all[i].from, all[i].bytes);
+    for (std::size_t i = lost ? 0 : all.size(); i-- > 0;) move_on_cpu(all[i].to, all[i].from, all[i].bytes);
   };
   enqueue(c, on, {"batch of copies", reach::copied, std::move(uses), run});
 }

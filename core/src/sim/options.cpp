@@ -1,10 +1,13 @@
 #include "ferry/core/detail/backend/sim_options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
 #include <string>
+#include <thread>
 
 #include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
@@ -17,13 +20,25 @@ constexpr std::string_view allowed =
     "GiB, at least 1; by device, and the last one for all further devices); "
     "peers=all|none|A-B,C-D,... (devices from 0); "
     "broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools or A-B:unified: of such memory only); "
-    "schedule=eager|random:SEED; "
+    "schedule=eager|random:SEED; threads=1..1024|all, with schedule=eager; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
     "pinning=on|off; nvrtc=on|off; check=on|races|off";
 
+constexpr std::string_view allowed_for_cpu =
+    "allowed, separated by ';': devices=1..64; threads=1..1024|all (of each device); memory=BYTES|BYTES,... as in "
+    "FERRY_SIM";
+
+unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+std::size_t physical_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes)
+                                : std::size_t{1} << 30;
+}
+
 class parser {
  public:
-  explicit parser(std::string_view whole) : whole_(whole) {}
+  parser(std::string_view whole, options initially) : whole_(whole), result_(std::move(initially)) {}
 
   options run() {
     std::vector<std::string_view> keys;
@@ -34,6 +49,9 @@ class parser {
       keys.push_back(key);
       read(item, key, value);
     }
+    if (result_.threads > 1 && result_.schedule == schedule_kind::random)
+      refuse("threads=" + std::to_string(result_.threads),
+             "is for schedule=eager: a random schedule is reproducible on one thread only");
     const auto known = [&](int a, int b) {  // checked at the end: devices= may come later
       if (a >= result_.devices || b >= result_.devices)
         refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that does not exist");
@@ -48,8 +66,9 @@ class parser {
 
  private:
   [[noreturn]] void refuse(std::string_view part, std::string_view why) const {
-    throw parse_error("simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
-                      std::string(why) + ". " + std::string(allowed));
+    throw parse_error((result_.are_cpus ? "options of the CPU \"" : "simulator options \"") + std::string(whole_) +
+                      "\": \"" + std::string(part) + "\" " + std::string(why) + ". " +
+                      std::string(result_.are_cpus ? allowed_for_cpu : allowed));
   }
 
   static std::vector<std::string_view> split(std::string_view text, char by) {
@@ -111,6 +130,7 @@ class parser {
   }
 
   void read(std::string_view item, std::string_view key, std::string_view value) {
+    if (result_.are_cpus && key != "devices" && key != "threads" && key != "memory") refuse(item, "is no option");
     if (key == "devices") {
       result_.devices = number(item, value, 1, 64);
     } else if (key == "memory") {
@@ -128,6 +148,8 @@ class parser {
       if (!value.starts_with("random:")) refuse(item, "names no schedule");
       result_.schedule = schedule_kind::random;
       result_.seed = number<std::uint64_t>(item, value.substr(7), 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (key == "threads") {
+      result_.threads = value == "all" ? cores() : number(item, value, 1u, 1024u);
     } else if (key == "fail") {
       for (const std::string_view one : split(value, ',')) {
         const auto [verb, nth] = cut(one, '@');
@@ -176,6 +198,19 @@ bool options::is_broken(int a, int b, peer_memory sort) const {
          });
 }
 
-options parse_options(std::string_view text) { return parser(text).run(); }
+options parse_options(std::string_view text) { return parser(text, {}).run(); }
+
+options parse_cpu_options(std::string_view text) {
+  options initially;
+  initially.are_cpus = true;
+  initially.devices = 1;
+  initially.threads = 0;
+  initially.memory_bytes.clear();
+  options o = parser(text, std::move(initially)).run();
+  const auto devices = static_cast<std::size_t>(o.devices);
+  if (o.threads == 0) o.threads = std::max(1u, cores() / static_cast<unsigned>(o.devices));
+  if (o.memory_bytes.empty()) o.memory_bytes = {physical_memory() / devices};
+  return o;
+}
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

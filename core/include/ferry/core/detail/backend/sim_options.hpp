@@ -34,13 +34,16 @@ struct broken_link {
 };
 
 struct options {
-  int devices = 4;  // 1 to 64
+  bool are_cpus = false;  // the devices are the CPU itself (FERRY_BACKEND=cpu)
+  int devices = 4;        // 1 to 64
   // Sizes for device 0, 1, ...: at least one, and no more than devices. The last one applies to all further devices.
   std::vector<std::size_t> memory_bytes{std::size_t{1} << 30};
   std::optional<std::vector<std::pair<int, int>>> peers;  // pairs that can access each other; empty optional: all
   std::vector<broken_link> broken;                        // among `peers`
   schedule_kind schedule = schedule_kind::eager;
   std::uint64_t seed = 0;  // of the random schedule
+  // Threads that run a kernel together, with the calling one; with the eager schedule only.
+  unsigned threads = 1;
   std::vector<failure> failures;
   bool concurrent_managed = true;  // the CPU may access managed memory while devices work
   bool pageable_access = false;    // devices can access all host memory, as with HMM and ATS
@@ -56,9 +59,12 @@ struct options {
 };
 
 // Parses e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
-// concurrent_managed=off;pageable_access=on;pinning=off;nvrtc=on;check=on". check=on: all checks; check=races:
+// threads=4;concurrent_managed=off;pageable_access=on;pinning=off;nvrtc=on;check=on". check=on: all checks; check=races:
 // check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and
 // lists what is allowed.
 options parse_options(std::string_view text);
+// Parses the text of FERRY_CPU: "devices=2;threads=8;memory=16GiB". By default one device has all cores and all memory,
+// and several divide them equally. Throws as parse_options().
+options parse_cpu_options(std::string_view text);
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

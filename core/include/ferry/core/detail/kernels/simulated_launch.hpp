@@ -1,12 +1,16 @@
 // Launches of kernels on simulated devices: the CPU runs the whole grid.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
+#include "ferry/core/detail/kernels/loop_layout.hpp"
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 
@@ -49,23 +53,63 @@ struct unwatched_run {
 
 inline namespace FERRY_UNIT {
 
+// Runs the indices [begin, end) of the space, counted along x first.
 template <class Space, class F, class... P>
-void run_on_cpu(const Space& space, const F& f, const P&... p) {
-  std::size_t i = 0, j = 0, k = 0;
+void run_range(const Space& space, std::size_t begin, std::size_t end, const F& f, const P&... p) {
+  std::size_t i = begin % space.x, j = begin / space.x % space.y, k = begin / space.x / space.y;
   try {
-    for (k = 0; k < space.z; ++k)
-      for (j = 0; j < space.y; ++j)
-        for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
+    for (std::size_t left = end - begin; left != 0; i = 0) {
+      const std::size_t stop = i + at_most(left, space.x - i);
+      left -= stop - i;
+      for (; i < stop; ++i) space.call(f, i, j, k, p...);
+      if (++j == space.y) j = 0, ++k;
+    }
   } catch (const error& e) {  // from a check, which lacks the index of the call
     failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
   }
 }
 
-// Returns the value `sum`, combined with the results of all indices.
+// Divides a space into parts for workers: each has at least `least` indices.
+template <class Space>
+std::size_t parts_of(const Space& space, std::size_t least, std::size_t most) {
+  return std::clamp<std::size_t>(space.x * space.y * space.z / least, 1, most);
+}
+
+template <class Space, class F, class... P>
+void run_on_cpu(const Space& space, const F& f, const P&... p) {
+  const std::size_t all = space.x * space.y * space.z;
+  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256, parts_of_a_thread = 4;
+  cpu_workers* const workers = workers_of_this_thread();
+  const std::size_t parts = workers ? parts_of(space, least, parts_of_a_thread * workers->threads()) : 1;
+  if (parts == 1) return run_range(space, 0, all, f, p...);
+  workers->run(parts, [&](std::size_t n) {
+    run_range(space, part_begin(all, n, parts), part_begin(all, n + 1, parts), f, p...);
+  });
+}
+
+// Returns the value `sum`, combined with the results of all indices. With workers, the order does not depend on their
+// number.
 template <class T, class Space, class F, class Op, class... P>
 T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&... p) {
-  run_on_cpu(
-      space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
+  const std::size_t all = space.x * space.y * space.z;
+  const auto reduce = [&](std::size_t begin, std::size_t end, T& to) {
+    const auto add = [&](const auto&... ip) { to = op(to, static_cast<T>(f(ip...))); };
+    run_range(space, begin, end, add, p...);
+  };
+  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 1024, most = 64;
+  cpu_workers* const workers = workers_of_this_thread();
+  const std::size_t parts = workers ? parts_of(space, least, most) : 1;
+  if (parts == 1) {
+    reduce(0, all, sum);
+    return sum;
+  }
+  const auto partial = std::make_unique<T[]>(parts);
+  workers->run(parts, [&](std::size_t n) {
+    T value = Op::template identity<T>();
+    reduce(part_begin(all, n, parts), part_begin(all, n + 1, parts), value);
+    partial[n] = value;
+  });
+  for (std::size_t n = 0; n != parts; ++n) sum = op(sum, partial[n]);
   return sum;
 }
 

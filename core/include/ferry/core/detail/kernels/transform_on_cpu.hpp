@@ -1,11 +1,13 @@
 // A functor of the values of elements, called on the CPU.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <tuple>
 #include <utility>
 
 #include "ferry/core/detail/kernels/element_layout.hpp"
 #include "ferry/core/detail/kernels/transform_kernels.hpp"
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/vector_loop.hpp"
 
@@ -36,8 +38,10 @@ void transform_on_cpu(const element_layout& l, const F& f, std::tuple<Y*...> y, 
     is_flat = is_flat && inner[k] == 1;
   }
   const std::size_t n = l.rank == 0 ? 1 : l.extent[0], lines = l.count() / n;
-  for (std::size_t line = 0; line != lines; ++line) {
+  // Elements [first, first + count) of a line.
+  const auto run = [&](std::size_t line, std::size_t first, std::size_t count) {
     std::ptrdiff_t offset[arrays] = {};
+    for (std::size_t k = 0; k != arrays; ++k) offset[k] = static_cast<std::ptrdiff_t>(first) * inner[k];
     std::size_t rest = line;
     for (std::size_t d = 1; d < l.rank; ++d) {
       for (std::size_t k = 0; k != arrays; ++k)
@@ -48,12 +52,27 @@ void transform_on_cpu(const element_layout& l, const F& f, std::tuple<Y*...> y, 
       const std::tuple<Y*...> to{std::get<O>(y) + offset[O]...};
       const std::tuple<const X*...> from{std::get<I>(x) + offset[outputs + I]...};
       if (is_flat)
-        transform_line<true>(f, n, inner, of_outputs, of_inputs, to, from);
+        transform_line<true>(f, count, inner, of_outputs, of_inputs, to, from);
       else
-        transform_line<false>(f, n, inner, of_outputs, of_inputs, to, from);
+        transform_line<false>(f, count, inner, of_outputs, of_inputs, to, from);
     };
     moved(of_outputs, of_inputs);
-  }
+  };
+  constexpr std::size_t least = 1024, parts_of_a_thread = 4;
+  cpu_workers* const workers = workers_of_this_thread();
+  const std::size_t most =
+      workers ? std::clamp<std::size_t>(n * lines / least, 1, parts_of_a_thread * workers->threads()) : 1;
+  if (most > 1 && lines == 1)
+    return workers->run(most, [&](std::size_t k) {
+      const std::size_t first = part_begin(n, k, most);
+      run(0, first, part_begin(n, k + 1, most) - first);
+    });
+  const auto run_lines = [&](std::size_t first, std::size_t end) {
+    for (std::size_t line = first; line != end; ++line) run(line, 0, n);
+  };
+  const std::size_t parts = std::min(most, lines);
+  if (parts == 1) return run_lines(0, lines);
+  workers->run(parts, [&](std::size_t k) { run_lines(part_begin(lines, k, parts), part_begin(lines, k + 1, parts)); });
 }
 
 }  // namespace FERRY_UNIT

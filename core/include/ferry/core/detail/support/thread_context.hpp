@@ -7,6 +7,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 class capture_session;
+class cpu_workers;
 class timeline;
 
 // Constant-initialized and trivially destructible: an access is one load without a guard, and is valid while a thread
@@ -16,6 +17,8 @@ struct thread_context {
   bool submitting = false;
   capture_session* capture = nullptr;
   const timeline* last_timeline = nullptr;  // timeline of the last submission; may be destroyed by now
+  // For the kernel that this thread runs on the CPU (support/cpu_workers.hpp).
+  cpu_workers* workers = nullptr;
   // Scopes of the program: device_scope, memory_tag_scope.
   int device = 0;
   std::uint32_t tag = 0;  // a memory_label

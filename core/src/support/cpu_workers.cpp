@@ -1,0 +1,132 @@
+#include "ferry/core/detail/support/cpu_workers.hpp"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+// A thread spins so many times for its next work before it sleeps: waking it takes longer than a small kernel.
+constexpr int spins_before_sleep = 4000, spins_before_yield = 4000;
+
+void spin_once() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+}  // namespace
+
+struct cpu_workers::team {
+  // Does the parts that no thread has begun.
+  void work() {
+    for (std::size_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < parts;) {
+      try {
+        part(argument, k);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (error && failed < k) continue;
+        error = std::current_exception();
+        failed = k;
+      }
+    }
+  }
+
+  // Waits for a job other than `seen`. Returns false at the end.
+  bool wait_for_job(std::uint32_t& seen) {
+    for (int k = 0; k < spins_before_sleep && job.load(std::memory_order_relaxed) == seen; ++k) spin_once();
+    if (job.load() == seen) {
+      std::unique_lock lock(mutex);
+      sleeping.fetch_add(1);
+      while (job.load() == seen) wake.wait(lock);
+      sleeping.fetch_sub(1);
+    }
+    seen = job.load(std::memory_order_acquire);
+    return !is_ending.load(std::memory_order_relaxed);
+  }
+
+  void serve() {
+    for (std::uint32_t seen = 0; wait_for_job(seen);) {
+      std::uint32_t now = inside.load(std::memory_order_relaxed);
+      while (now < closed && !inside.compare_exchange_weak(now, now + 1, std::memory_order_acquire)) {
+      }
+      if (now >= closed) continue;
+      work();
+      inside.fetch_sub(1, std::memory_order_release);
+    }
+  }
+
+  void announce() {
+    job.fetch_add(1);
+    if (sleeping.load() == 0) return;
+    const std::lock_guard lock(mutex);
+    wake.notify_all();
+  }
+
+  static constexpr std::uint32_t closed = 1u << 31;
+
+  std::mutex running;  // one job at a time
+  // The job: written while no thread is inside.
+  call part = nullptr;
+  const void* argument = nullptr;
+  std::size_t parts = 0;
+  alignas(64) std::atomic<std::size_t> next{0};
+  alignas(64) std::atomic<std::uint32_t> inside{closed};  // threads in the job; at least `closed`: none may enter
+  alignas(64) std::atomic<std::uint32_t> job{0};          // its number
+  std::atomic<int> sleeping{0};
+  std::atomic<bool> is_ending{false};
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::exception_ptr error;  // of part `failed`
+  std::size_t failed = 0;
+  std::vector<std::thread> others;
+  const pid_t process = ::getpid();
+};
+
+cpu_workers::cpu_workers(unsigned threads) : team_(std::make_unique<team>()) {
+  try {
+    for (; threads_ < threads; ++threads_) team_->others.emplace_back([t = team_.get()] { t->serve(); });
+  } catch (const std::system_error&) {  // the system allows no more threads
+  }
+}
+
+cpu_workers::~cpu_workers() {
+  // After fork(), the child process does not have the threads: it can neither join nor detach them.
+  if (::getpid() != team_->process) {
+    static_cast<void>(team_.release());
+    return;
+  }
+  team_->is_ending = true;
+  team_->announce();
+  for (std::thread& t : team_->others) t.join();
+}
+
+void cpu_workers::run(std::size_t n, call part, const void* argument) {
+  const worker_scope alone(nullptr);
+  team& t = *team_;
+  const std::unique_lock mine(t.running, std::try_to_lock);
+  if (n < 2 || threads_ == 1 || !mine.owns_lock()) {
+    for (std::size_t k = 0; k < n; ++k) part(argument, k);
+    return;
+  }
+  t.part = part, t.argument = argument, t.parts = n;
+  t.next.store(0, std::memory_order_relaxed);
+  t.inside.store(0, std::memory_order_release);
+  t.announce();
+  t.work();
+  t.inside.fetch_or(team::closed, std::memory_order_acquire);
+  for (int k = 0; t.inside.load(std::memory_order_acquire) != team::closed; ++k)
+    k < spins_before_yield ? spin_once() : std::this_thread::yield();
+  if (t.error) std::rethrow_exception(std::exchange(t.error, nullptr));
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
