@@ -1,5 +1,8 @@
 """The planted bugs of tools/mutants.py: rule in docs/ordering.md, name, edits (file, text that occurs exactly once, new text)."""
 
+WORKERS, WORKERS_HPP = "core/src/support/cpu_workers.cpp", "core/include/ferry/core/detail/support/cpu_workers.hpp"
+CPU_STRIDED, SIM_WORK = "core/src/backend/cpu_strided.cpp", "core/src/sim/machine_work.cpp"
+TRANSFORM_ON_CPU = "core/include/ferry/core/detail/kernels/transform_on_cpu.hpp"
 TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timelines.cpp"
 LOSSES = "core/src/ordering/timeline_losses.cpp"
 HOST_WAIT, HOST_ACCESS = "core/src/ordering/host_wait.cpp", "core/src/runtime/host_access.cpp"
@@ -351,4 +354,18 @@ MUTANTS = [
     ("R12", "deleters run while work is running", (DELETERS, "return wait || are_uses_complete(*e.what, e.bytes, true);", "return true;")),
     ("R12", "the stream of a deleter follows nobody", (DELETERS, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
     ("R12", "workspaces hand out blocks without their logs", (WORKSPACE, "a.history.invalidate();  // views", "a.history.clip_to({}), a.history.invalidate();  // views")),
+    ("threads", "parts do not meet", (WORKERS_HPP, "(n < all % parts ? n : all % parts)", "0")),
+    ("threads", "the last part found errors of earlier ones", (WORKERS, "if (error && failed < k) continue;", "")),
+    ("threads", "errors of parts are lost", (WORKERS, "  if (t.error) std::rethrow_exception(std::exchange(t.error, nullptr));\n", "")),
+    ("threads", "errors stay for the next job", (WORKERS, "std::rethrow_exception(std::exchange(t.error, nullptr))", "std::rethrow_exception(t.error)")),
+    ("threads", "threads in the job are not waited for", (WORKERS, "t.inside.load(std::memory_order_acquire) != team::closed; ++k)", "false; ++k)")),
+    ("threads", "sleeping threads are not woken", (WORKERS, "  wake.notify_all();\n", "  ;\n")),
+    ("threads", "work within parts uses the workers", (WORKERS, "  const worker_scope alone(nullptr);\n", "")),
+    ("threads", "children join threads of their parents", (WORKERS, "if (::getpid() != team_->process) {", "if (false) {")),
+    ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_.get());", "const worker_scope scope(nullptr);")),
+    ("threads", "sums depend on the number of threads", (SIMULATED_LAUNCH, "workers ? parts_of(space, least, most) : 1", "workers ? parts_of(space, least, workers->threads()) : 1")),
+    ("threads", "parts begin at their first line", (SIMULATED_LAUNCH, "std::size_t i = begin % space.x, j", "std::size_t i = 0, j")),
+    ("threads", "planes begin at their first line", (SIMULATED_LAUNCH, "if (++j == space.y) j = 0, ++k;", "++j;")),
+    ("threads", "parts of copies begin at the first row", (CPU_STRIDED, "s.base += static_cast<std::ptrdiff_t>(first) * s.stride_bytes[0];", "")),
+    ("threads", "parts of one line of transform begin at its first element", (TRANSFORM_ON_CPU, "run(0, first, part_begin(n, k + 1, most) - first);", "run(0, 0, part_begin(n, k + 1, most) - first);")),
 ]

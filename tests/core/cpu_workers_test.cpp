@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <ferry/core/detail/support/cpu_workers.hpp>
 #include <set>
 #include <stdexcept>
@@ -38,9 +39,10 @@ BOOST_AUTO_TEST_CASE(each_part_is_run_once) {
   }
 }
 
-// Each part waits until all have begun, which takes as many threads.
+// Each part waits until all have begun, which takes as many threads. They sleep at first.
 BOOST_AUTO_TEST_CASE(parts_run_at_the_same_time) {
   cpu_workers w(4);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::atomic<int> begun{0};
   w.run(4, [&](std::size_t) {
     ++begun;
@@ -105,15 +107,16 @@ BOOST_AUTO_TEST_CASE(several_threads_may_call) {
 }
 
 #if !defined(__SANITIZE_THREAD__)
-// fork() copies no thread.
+// fork() copies no thread. New threads may take the places in memory of those that are not there.
 BOOST_AUTO_TEST_CASE(a_child_process_works_alone) {
   auto* const w = new cpu_workers(3);
   w->run(3, [](std::size_t) {});
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(20);
+    ::alarm(10);
     std::atomic<int> runs{0};
     w->run(7, [&](std::size_t) { ++runs; });
+    for (int k = 0; k < 4; ++k) std::thread([] { ::pause(); }).detach();
     delete w;
     ::_exit(runs == 7 ? 0 : 1);
   }

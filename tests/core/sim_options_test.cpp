@@ -1,4 +1,8 @@
 // The text of FERRY_SIM.
+#include <algorithm>
+#include <string>
+#include <thread>
+
 #include "sim_fixture.hpp"
 
 using namespace sim_test;

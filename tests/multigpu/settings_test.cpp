@@ -116,6 +116,7 @@ BOOST_AUTO_TEST_CASE(how_long_others_are_waited_for) {
 BOOST_AUTO_TEST_CASE(units_of_sizes) {
   for (const auto& [name, value] : {std::pair<const char*, const char*>{"FERRY_MEMORY_LIMIT", "hard:1 Mib"},
                                     {"FERRY_SIM", "memory=1 Mib"},
+                                    {"FERRY_CPU", "memory=1 Mib"},
                                     {"FERRY_POISON", "zone=1 Mib"},
                                     {"FERRY_POISON", "quarantine=1Mib"}}) {
     const variable set(name, value);
