@@ -363,9 +363,9 @@ MUTANTS = [
     ("threads", "work within parts uses the workers", (WORKERS, "  const worker_scope alone(nullptr);\n", "")),
     ("threads", "children join threads of their parents", (WORKERS, "if (::getpid() != team_->process) {", "if (false) {")),
     ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_.get());", "const worker_scope scope(nullptr);")),
-    ("threads", "sums depend on the number of threads", (SIMULATED_LAUNCH, "workers ? parts_of(space, least, most) : 1", "workers ? parts_of(space, least, workers->threads()) : 1")),
+    ("threads", "sums depend on the number of threads", (SIMULATED_LAUNCH, "workers ? std::min(all / least, most) : 1", "workers ? std::min(all / least, std::size_t{workers->threads()}) : 1")),
     ("threads", "parts begin at their first line", (SIMULATED_LAUNCH, "std::size_t i = begin % space.x, j", "std::size_t i = 0, j")),
     ("threads", "planes begin at their first line", (SIMULATED_LAUNCH, "if (++j == space.y) j = 0, ++k;", "++j;")),
-    ("threads", "parts of copies begin at the first row", (CPU_STRIDED, "s.base += static_cast<std::ptrdiff_t>(first) * s.stride_bytes[0];", "")),
-    ("threads", "parts of one line of transform begin at its first element", (TRANSFORM_ON_CPU, "run(0, first, part_begin(n, k + 1, most) - first);", "run(0, 0, part_begin(n, k + 1, most) - first);")),
+    ("threads", "parts of copies begin at the first row", (CPU_STRIDED, "s.base += static_cast<std::ptrdiff_t>(begin) * s.stride_bytes[0];", "")),
+    ("threads", "parts of transform begin at the first element of a line", (TRANSFORM_ON_CPU, "run(line, first, count);", "run(line, 0, count);")),
 ]

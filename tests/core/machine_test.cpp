@@ -74,6 +74,15 @@ BOOST_AUTO_TEST_CASE(an_unknown_backend_is_an_error) {
   BOOST_TEST(says(text, "cuda, cpu and sim"), text);
 }
 
+BOOST_AUTO_TEST_CASE(the_cpu_is_a_backend) {
+  const variable b("FERRY_BACKEND", "cpu"), v("FERRY_CPU", "devices=2;threads=2;memory=1GiB");
+  const auto cpu = fr::detail::choose_backend();
+  BOOST_TEST(cpu->name() == "cpu");
+  BOOST_TEST(cpu->device_count() == 2);
+  BOOST_TEST(cpu->properties(1).name == "CPU 1");
+  BOOST_TEST(cpu->memory(1).total_bytes == std::size_t{1} << 30);
+}
+
 BOOST_AUTO_TEST_CASE(a_configuration_that_does_not_parse_is_an_error) {
   const variable b("FERRY_BACKEND", "sim"), v("FERRY_SIM", "devices=two");
   const std::string text = failure_of<fr::parse_error>([] { fr::detail::choose_backend(); });

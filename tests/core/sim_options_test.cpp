@@ -118,16 +118,17 @@ BOOST_AUTO_TEST_CASE(threads_are_for_the_eager_schedule) {
 }
 
 BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
-  using fr::detail::sim::parse_cpu_options;
+  const std::size_t memory = std::size_t{3} << 30;
+  const auto parse = [&](const char* text) { return fr::detail::sim::parse_cpu_options(text, memory); };
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const auto one = parse_cpu_options("");
-  BOOST_TEST((one.are_cpus && one.devices == 1 && one.threads == cores && one.memory_of(0) > std::size_t{1} << 20));
-  const auto two = parse_cpu_options("devices=2");
-  BOOST_TEST((two.devices == 2 && two.threads == std::max(1u, cores / 2) && two.memory_of(1) == one.memory_of(0) / 2));
-  const auto all = parse_cpu_options("threads=6;devices=3;memory=1MiB,2MiB");
+  const auto one = parse("");
+  BOOST_TEST((one.are_cpus && one.devices == 1 && one.threads == cores && one.memory_of(0) == memory));
+  const auto two = parse("devices=2");
+  BOOST_TEST((two.devices == 2 && two.threads == cores && two.memory_of(1) == memory / 2));
+  const auto all = parse("threads=6;devices=3;memory=1MiB,2MiB");
   BOOST_TEST((all.devices == 3 && all.threads == 6u && all.memory_of(0) == 1u << 20 && all.memory_of(2) == 2u << 20));
   for (const char* wrong : {"peers=all", "schedule=eager", "devices=0", "threads=0", "check=on"})
-    BOOST_CHECK_EXCEPTION(parse_cpu_options(wrong), fr::parse_error, [](const fr::parse_error& e) {
+    BOOST_CHECK_EXCEPTION(parse(wrong), fr::parse_error, [](const fr::parse_error& e) {
       return std::string(e.what()).find("options of the CPU") != std::string::npos;
     });
 }

@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/memory_limits.hpp"
 #include "sim/sim_backend.hpp"
 #if FERRY_HAS_CUDA
 #include "cuda/cuda_backend.hpp"
@@ -21,7 +22,7 @@ std::unique_ptr<backend> make_simulator(std::string_view options) {
 }
 
 std::unique_ptr<backend> make_cpu(std::string_view options) {
-  return sim::make_backend(sim::parse_cpu_options(options));
+  return sim::make_backend(sim::parse_cpu_options(options, system_memory_bytes()));
 }
 
 std::unique_ptr<backend> choose_backend() {

@@ -32,7 +32,7 @@ void check_own_settings() {
   (void)environment_index("FERRY_BACKEND", {"cuda", "cpu", "sim"});
   (void)check_level_of_environment();
   with_variable("FERRY_SIM", [](const char* text) { (void)sim::parse_options(text); });
-  with_variable("FERRY_CPU", [](const char* text) { (void)sim::parse_cpu_options(text); });
+  with_variable("FERRY_CPU", [](const char* text) { (void)sim::parse_cpu_options(text, system_memory_bytes()); });
   with_variable("FERRY_POOL", [](const char* text) { (void)parse_pool_kind(text); });
   with_variable("FERRY_POISON", [](const char* text) { (void)parse_memory_checks(text); });
   with_variable("FERRY_MEMORY_LIMIT", [](const char* text) { (void)parse_memory_limits(text); });

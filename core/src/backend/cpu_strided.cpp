@@ -46,25 +46,23 @@ auto row_copier(std::size_t bytes) {
   }
 }
 
-// For fewer bytes, dividing the work costs more than it saves.
-constexpr std::size_t least_divided_bytes = 1 << 20, parts_of_a_thread = 4;
+// For fewer bytes, a thread costs more than it saves.
+constexpr std::size_t least_bytes_of_a_part = 256 << 10;
 
 // Calls rows(to, from, shape) for the whole shape, or on several threads for parts of its slowest dimension.
 template <class Rows>
 void divided(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape, Rows rows) {
+  if (shape.rank == 0) return rows(to, from, shape);
   std::size_t bytes = shape.element_bytes;
-  for (std::size_t d = 0; d < shape.rank; ++d) bytes *= shape.extent[d];
-  cpu_workers* const workers = workers_of_this_thread();
-  if (!workers || bytes < least_divided_bytes || shape.rank == 0) return rows(to, from, shape);
-  const std::size_t n = shape.extent[0], parts = std::min(n, parts_of_a_thread * workers->threads());
-  workers->run(parts, [&](std::size_t k) {
-    const std::size_t first = part_begin(n, k, parts);
-    const auto moved = [first](strided_bytes s) {
-      s.base += static_cast<std::ptrdiff_t>(first) * s.stride_bytes[0];
+  for (std::size_t d = 1; d < shape.rank; ++d) bytes *= shape.extent[d];
+  const std::size_t least = bytes < least_bytes_of_a_part ? least_bytes_of_a_part / std::max<std::size_t>(bytes, 1) : 1;
+  over_parts(shape.extent[0], least, [&](std::size_t begin, std::size_t end) {
+    const auto moved = [begin](strided_bytes s) {
+      s.base += static_cast<std::ptrdiff_t>(begin) * s.stride_bytes[0];
       return s;
     };
     strided_shape part = shape;
-    part.extent[0] = part_begin(n, k + 1, parts) - first;
+    part.extent[0] = end - begin;
     rows(moved(to), moved(from), part);
   });
 }
@@ -82,17 +80,12 @@ void run_rows(const strided_bytes& to, const strided_bytes& from, const strided_
 void move_on_cpu(void* to, const void* from, std::size_t bytes) {
   auto* const t = static_cast<std::byte*>(to);
   const auto* const f = static_cast<const std::byte*>(from);
-  cpu_workers* const workers = workers_of_this_thread();
-  const bool overlap = t < f + bytes && f < t + bytes;
-  if (!workers || bytes < least_divided_bytes || overlap) {
+  if (t < f + bytes && f < t + bytes) {
     std::memmove(to, from, bytes);
     return;
   }
-  const std::size_t parts = parts_of_a_thread * workers->threads();
-  workers->run(parts, [&](std::size_t k) {
-    const std::size_t first = part_begin(bytes, k, parts);
-    std::memcpy(t + first, f + first, part_begin(bytes, k + 1, parts) - first);
-  });
+  over_parts(bytes, least_bytes_of_a_part,
+             [&](std::size_t begin, std::size_t end) { std::memcpy(t + begin, f + begin, end - begin); });
 }
 
 bool is_empty(const strided_shape& shape) {

@@ -1,14 +1,12 @@
 #include "jit/running_services.hpp"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "jit/kernel_service.hpp"
+#include "support/process_exit.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::jit {
 namespace {
@@ -28,15 +26,10 @@ void stop_all_running() {
   for (kernel_service* s : all_running().services) s->stop();
 }
 
-struct main_thread_end {
-  ~main_thread_end() {
-    if (::syscall(SYS_gettid) != ::getpid()) return;
-    std::lock_guard lock(all_running().mutex);
-    for (kernel_service* s : all_running().services) s->finish_first();
-  }
-  void begin() const {}
-};
-thread_local const main_thread_end end_of_thread;
+void finish_first_of_all() {
+  std::lock_guard lock(all_running().mutex);
+  for (kernel_service* s : all_running().services) s->finish_first();
+}
 
 }  // namespace
 
@@ -52,6 +45,6 @@ void remove_running(kernel_service& s) {
 
 void stop_before_libraries_end() { std::atexit(stop_all_running); }
 
-void finish_first_before_exit() { end_of_thread.begin(); }
+void finish_first_before_exit() { call_at_main_thread_end(finish_first_of_all); }
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -14,8 +14,7 @@ void remove_running(kernel_service& s);
 // they are destroyed.
 void stop_before_libraries_end();
 // While the first compilation makes such objects, no registration is late enough. When the main thread has called this,
-// its end waits for the first compilation of each service: exit() destroys thread-local objects before static ones
-// (C++20, [basic.start.term]).
+// its end waits for the first compilation of each service.
 void finish_first_before_exit();
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

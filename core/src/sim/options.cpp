@@ -1,7 +1,5 @@
 #include "ferry/core/detail/backend/sim_options.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -25,16 +23,10 @@ constexpr std::string_view allowed =
     "pinning=on|off; nvrtc=on|off; check=on|races|off";
 
 constexpr std::string_view allowed_for_cpu =
-    "allowed, separated by ';': devices=1..64; threads=1..1024|all (of each device); memory=BYTES|BYTES,... as in "
+    "allowed, separated by ';': devices=1..64; threads=1..1024|all; memory=BYTES|BYTES,... as in "
     "FERRY_SIM";
 
 unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
-
-std::size_t physical_memory() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes)
-                                : std::size_t{1} << 30;
-}
 
 class parser {
  public:
@@ -200,16 +192,14 @@ bool options::is_broken(int a, int b, peer_memory sort) const {
 
 options parse_options(std::string_view text) { return parser(text, {}).run(); }
 
-options parse_cpu_options(std::string_view text) {
+options parse_cpu_options(std::string_view text, std::size_t memory) {
   options initially;
   initially.are_cpus = true;
   initially.devices = 1;
-  initially.threads = 0;
+  initially.threads = cores();
   initially.memory_bytes.clear();
   options o = parser(text, std::move(initially)).run();
-  const auto devices = static_cast<std::size_t>(o.devices);
-  if (o.threads == 0) o.threads = std::max(1u, cores() / static_cast<unsigned>(o.devices));
-  if (o.memory_bytes.empty()) o.memory_bytes = {physical_memory() / devices};
+  if (o.memory_bytes.empty()) o.memory_bytes = {memory / static_cast<std::size_t>(o.devices)};
   return o;
 }
 

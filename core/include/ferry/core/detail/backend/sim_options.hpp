@@ -63,8 +63,8 @@ struct options {
 // check=races: check_races and the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes
 // the text and lists what is allowed.
 options parse_options(std::string_view text);
-// Parses the text of FERRY_CPU: "devices=2;threads=8;memory=16GiB". By default one device has all cores and all memory,
-// and several divide them equally. Throws as parse_options().
-options parse_cpu_options(std::string_view text);
+// Parses the text of FERRY_CPU: "devices=2;threads=8;memory=16GiB". By default there is one device, a thread for
+// each core, and the devices divide `memory` bytes equally. Throws as parse_options().
+options parse_cpu_options(std::string_view text, std::size_t memory);
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

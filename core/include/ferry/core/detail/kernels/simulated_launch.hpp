@@ -2,9 +2,9 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
@@ -56,6 +56,7 @@ inline namespace FERRY_UNIT {
 // Runs the indices [begin, end) of the space, counted along x first.
 template <class Space, class F, class... P>
 void run_range(const Space& space, std::size_t begin, std::size_t end, const F& f, const P&... p) {
+  if (begin == end) return;
   std::size_t i = begin % space.x, j = begin / space.x % space.y, k = begin / space.x / space.y;
   try {
     for (std::size_t left = end - begin; left != 0; i = 0) {
@@ -69,22 +70,11 @@ void run_range(const Space& space, std::size_t begin, std::size_t end, const F& 
   }
 }
 
-// Divides a space into parts for workers: each has at least `least` indices.
-template <class Space>
-std::size_t parts_of(const Space& space, std::size_t least, std::size_t most) {
-  return std::clamp<std::size_t>(space.x * space.y * space.z / least, 1, most);
-}
-
 template <class Space, class F, class... P>
 void run_on_cpu(const Space& space, const F& f, const P&... p) {
-  const std::size_t all = space.x * space.y * space.z;
-  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256, parts_of_a_thread = 4;
-  cpu_workers* const workers = workers_of_this_thread();
-  const std::size_t parts = workers ? parts_of(space, least, parts_of_a_thread * workers->threads()) : 1;
-  if (parts == 1) return run_range(space, 0, all, f, p...);
-  workers->run(parts, [&](std::size_t n) {
-    run_range(space, part_begin(all, n, parts), part_begin(all, n + 1, parts), f, p...);
-  });
+  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256;
+  over_parts(space.x * space.y * space.z, least,
+             [&](std::size_t begin, std::size_t end) { run_range(space, begin, end, f, p...); });
 }
 
 // Returns the value `sum`, combined with the results of all indices. With workers, the order does not depend on their
@@ -98,18 +88,21 @@ T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&...
   };
   constexpr std::size_t least = is_over_tiles<Space> ? 1 : 1024, most = 64;
   cpu_workers* const workers = workers_of_this_thread();
-  const std::size_t parts = workers ? parts_of(space, least, most) : 1;
-  if (parts == 1) {
+  const std::size_t parts = workers ? std::min(all / least, most) : 1;
+  if (parts < 2) {
     reduce(0, all, sum);
     return sum;
   }
-  const auto partial = std::make_unique<T[]>(parts);
+  struct partial {
+    T value;
+  };
+  std::vector<partial> partials(parts, partial{Op::template identity<T>()});
   workers->run(parts, [&](std::size_t n) {
-    T value = Op::template identity<T>();
+    T value = partials[n].value;
     reduce(part_begin(all, n, parts), part_begin(all, n + 1, parts), value);
-    partial[n] = value;
+    partials[n].value = value;
   });
-  for (std::size_t n = 0; n != parts; ++n) sum = op(sum, partial[n]);
+  for (const partial& part : partials) sum = op(sum, part.value);
   return sum;
 }
 

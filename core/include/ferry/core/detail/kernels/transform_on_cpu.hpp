@@ -58,21 +58,14 @@ void transform_on_cpu(const element_layout& l, const F& f, std::tuple<Y*...> y, 
     };
     moved(of_outputs, of_inputs);
   };
-  constexpr std::size_t least = 1024, parts_of_a_thread = 4;
-  cpu_workers* const workers = workers_of_this_thread();
-  const std::size_t most =
-      workers ? std::clamp<std::size_t>(n * lines / least, 1, parts_of_a_thread * workers->threads()) : 1;
-  if (most > 1 && lines == 1)
-    return workers->run(most, [&](std::size_t k) {
-      const std::size_t first = part_begin(n, k, most);
-      run(0, first, part_begin(n, k + 1, most) - first);
-    });
-  const auto run_lines = [&](std::size_t first, std::size_t end) {
-    for (std::size_t line = first; line != end; ++line) run(line, 0, n);
-  };
-  const std::size_t parts = std::min(most, lines);
-  if (parts == 1) return run_lines(0, lines);
-  workers->run(parts, [&](std::size_t k) { run_lines(part_begin(lines, k, parts), part_begin(lines, k + 1, parts)); });
+  over_parts(n * lines, 1024, [&](std::size_t begin, std::size_t end) {
+    std::size_t line = begin / n, first = begin % n;
+    for (std::size_t left = end - begin; left != 0; first = 0, ++line) {
+      const std::size_t count = std::min(left, n - first);
+      run(line, first, count);
+      left -= count;
+    }
+  });
 }
 
 }  // namespace FERRY_UNIT

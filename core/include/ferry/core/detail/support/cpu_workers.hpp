@@ -1,8 +1,7 @@
 // Threads of the CPU that run the kernels of simulated devices together.
 #pragma once
-#include <atomic>
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 #include "ferry/core/detail/support/internal.hpp"
@@ -45,6 +44,16 @@ constexpr std::size_t part_begin(std::size_t all, std::size_t n, std::size_t par
 
 // The workers for the kernel that this thread runs; null: it runs alone. Kernels within parts run alone.
 inline cpu_workers* workers_of_this_thread() noexcept { return this_thread_state.workers; }
+
+// Calls range(begin, end) for [0, all), or on workers for parts of it that have at least `least` elements each.
+template <class Range>
+void over_parts(std::size_t all, std::size_t least, const Range& range) {
+  constexpr std::size_t parts_of_a_thread = 4;  // a thread that the system delays holds up little
+  cpu_workers* const workers = workers_of_this_thread();
+  const std::size_t parts = workers ? std::min(all / least, parts_of_a_thread * workers->threads()) : 1;
+  if (parts < 2) return range(std::size_t{0}, all);
+  workers->run(parts, [&](std::size_t n) { range(part_begin(all, n, parts), part_begin(all, n + 1, parts)); });
+}
 
 // While it exists, kernels on this thread use the workers.
 class worker_scope {
