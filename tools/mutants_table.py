@@ -317,6 +317,7 @@ MUTANTS = [
     ("", "a slot is filled while the loop has its piece", (PIPELINE_HPP, "read_ < released_ + depth_", "read_ <= released_ + depth_")),
     ("", "a loop over batches ends before its last upload has read its source", (PIPELINE, "    if (next.is_last) settle();\n", "")),
     ("", "a loop over batches that is left does not wait for its last upload", (PIPELINE, "  }\n  settle();\n}", "  }\n}")),
+    ("", "a loop over batches that exit() leaves does not wait for reads ahead", (PIPELINE, "  steps_.clear();", "  //")),
     ("", "uploads of batches are waited for at once", (PIPELINE, "    settle();\n    unsettled_ = std::move(next.settle);", "    unsettled_ = std::move(next.settle);\n    settle();")),
     ("", "pinned sources of batches are never waited for", (SLOT, "if (begun->upload.is_read_later()) settle", "if (false) settle")),
     ("", "a slot is filled before its results are stored", (PIPELINE, "    if (!stores_) ++released_;", "    ++released_;")),

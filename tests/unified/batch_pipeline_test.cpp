@@ -282,4 +282,29 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_left_ends_its_threads_and_frees_what_was_rea
     }
 }
 
+// As exit() within the loop: the thread ends, and nobody destroys the pipeline. An upload that waits then reads on until
+// it is destroyed.
+BOOST_AUTO_TEST_CASE(waiting_uploads_are_freed_when_the_thread_of_the_loop_ends) {
+  const auto held = std::make_shared<int>(0);
+  std::atomic<bool> waits{false}, stopped{false};
+  std::unique_ptr<scripted_loop> loop;
+  std::thread([&] {
+    loop = std::make_unique<scripted_loop>(
+        [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+          if (piece == 0) return true;
+          p.give([&] { (void)eventually([&] { return stopped.load(); }); });
+          p.give([held] {});
+          waits = true;
+          p.give([] {});  // blocks while the one before waits
+          stopped = true;
+          return false;
+        },
+        2);
+    BOOST_TEST(loop->take());
+    BOOST_TEST(eventually([&] { return waits.load(); }));
+  }).join();
+  BOOST_TEST(stopped);
+  BOOST_TEST(held.use_count() == 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -92,6 +92,7 @@ void batch_pipeline::end_threads() {
   own_->changed.notify_all();
   for (std::thread& t : own_->all) t.join();
   own_->all.clear();
+  steps_.clear();  // blocks until threads no longer read for the uploads that had begun
 }
 
 // Runs work without the lock. Records its first exception for the loop.
