@@ -1,6 +1,7 @@
 /// @file
 /// All of ferry::core: devices, streams, arrays and the work on them.
 #pragma once
+#include "ferry/core/adapt.hpp"
 #include "ferry/core/allocation_log.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/atomic_ref.hpp"
@@ -23,6 +24,7 @@
 #include "ferry/core/make.hpp"
 #include "ferry/core/math.hpp"
 #include "ferry/core/measure.hpp"
+#include "ferry/core/members.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/core/memory_pressure.hpp"
@@ -47,6 +49,7 @@
 #include "ferry/core/soa.hpp"
 #include "ferry/core/sort.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/core/struct_argument.hpp"
 #include "ferry/core/submit.hpp"
 #include "ferry/core/topology.hpp"
 #include "ferry/core/transform.hpp"

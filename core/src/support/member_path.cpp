@@ -26,4 +26,10 @@ std::string member_path::text() const {
   return before + '.' + std::string(name_in(names_, index_));
 }
 
+array_label member_path::label() const {
+  std::string all = text();
+  for (std::size_t dot = 0; all.size() > array_label::longest && (dot = all.find('.')) != all.npos;) all.erase(0, dot + 1);
+  return array_label(all.c_str());
+}
+
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -7,6 +7,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/members.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -50,6 +51,8 @@ enum class call_fault : std::uint8_t {
   no_soa_span,
   other_members,
   no_shard_span,
+  fixed_struct,    // a struct whose arrays do not follow a template parameter, or with members that kernels cannot take
+  no_struct_span,  // the functor does not take the struct with spans
   not_callable,
   no_result,  // a reduction's functor returns nothing
 };
@@ -60,6 +63,25 @@ template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
 template <class A>
 inline constexpr bool is_array_argument<out_argument<A>> = is_array_argument<A>;
+
+// Structs of arrays, whose arrays are listed by each_array.
+template <class X>
+inline constexpr bool is_struct_argument = false;
+template <class A>
+inline constexpr bool is_struct_argument<out_argument<A>> = is_struct_argument<A>;
+
+// Number of arrays in an argument; in a struct, the greatest number.
+template <class A>
+inline constexpr std::size_t most_arrays = is_array_argument<A> ? 1 : 0;
+
+// Calls f(argument) for each array in an argument of a call.
+template <class A, class F>
+void each_array([[maybe_unused]] const A& a, [[maybe_unused]] const F& f) {
+  if constexpr (is_struct_argument<A>)
+    a.each_array(f);
+  else if constexpr (is_array_argument<A>)
+    f(a);
+}
 
 template <class X>
 inline constexpr bool is_out_argument = false;
@@ -159,6 +181,11 @@ auto as_argument(A&& a, source_line at = {}) {
       return inout(a, at);
   } else if constexpr (std::is_trivially_copyable_v<X>) {
     return X(a);
+  } else if constexpr (lists_members<X>) {  // declared in struct_argument.hpp
+    if constexpr (std::is_const_v<std::remove_reference_t<A>>)
+      return in(a, at);
+    else
+      return inout(a, at);
   } else if constexpr (requires { a.begin(), a.size(); }) {
     return refused_argument<call_fault::cpu_container>();
   } else {
@@ -168,23 +195,22 @@ auto as_argument(A&& a, source_line at = {}) {
 
 template <class A>
 void add_use(auto& list, const A& a) {
-  if constexpr (is_array_argument<A>)
-    list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous, a.at);
+  each_array(a, [&](const auto& x) {
+    list.add(*x.owner, x.bytes, x.mode != access_mode::in, x.mode == access_mode::out && x.contiguous, x.at);
+  });
 }
 
 // The device of the first written argument, else of the first array, else the default device.
 template <class... A>
 device placement(const A&... a) {
   int written = -1, any = -1;
-  [[maybe_unused]] auto look = [&](const auto& x) {
-    if constexpr (is_array_argument<std::remove_cvref_t<decltype(x)>>) {
-      if (!*x.owner) return;
-      const int d = x.owner->get().device;
-      if (any < 0) any = d;
-      if (written < 0 && x.mode != access_mode::in) written = d;
-    }
+  [[maybe_unused]] const auto look = [&](const auto& x) {
+    if (!*x.owner) return;
+    const int d = x.owner->get().device;
+    if (any < 0) any = d;
+    if (written < 0 && x.mode != access_mode::in) written = d;
   };
-  (look(a), ...);
+  (each_array(a, look), ...);
   return written >= 0 ? device(written) : any >= 0 ? device(any) : default_device();
 }
 
@@ -217,11 +243,10 @@ void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_un
 }
 // True if another argument of the call reads bytes of `x`: then the kernel must find them unchanged.
 template <class X, class Other>
-bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const Other& o) {
-  if constexpr (is_array_argument<X> && is_array_argument<Other>)
-    return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
-  else
-    return false;
+bool reads_bytes_of(const X& x, const Other& other) {
+  bool reads = false;
+  each_array(other, [&](const auto& o) { reads |= o.mode != access_mode::out && o.bytes.overlaps(x.bytes); });
+  return reads;
 }
 template <class X, class... A>
 bool is_read_beside(const X& x, const A&... all) {
@@ -235,7 +260,7 @@ class output_poison {
   template <class... A>
   void poison_outputs([[maybe_unused]] const A&... a) {
     if (runtime::current().checks.has(check::poison)) [[unlikely]]
-      ((is_read_beside(a, a...) ? void() : add_outputs(outputs_, a)), ...);
+      (each_array(a, [&](const auto& x) { is_read_beside(x, a...) ? void() : add_outputs(outputs_, x); }), ...);
   }
   std::vector<output_elements>& outputs_to_poison() { return outputs_; }
 

@@ -80,6 +80,10 @@ struct any_member {
   template <class T>
   operator T() const;
 };
+template <class X, class... M>
+concept is_made_of = requires {
+  X{std::declval<M>()...};
+};
 template <class X, std::size_t... I>
 consteval bool takes_members(std::index_sequence<I...>) {
   return requires { X{(void(I), any_member())...}; };
@@ -99,7 +103,7 @@ R map_listed(X& x, const Map& map, const member_path& path, std::index_sequence<
     static_assert(sizeof...(m) == sizeof...(I));
     static_assert(!takes_members<R>(std::make_index_sequence<sizeof...(I) + 1>()),
                   "list every member of the struct in FERRY_MEMBERS: it has more members than the list names");
-    constexpr bool fits = requires { R{map_members(m, map, path)...}; };
+    constexpr bool fits = is_made_of<R, decltype(map_members(m, map, path))...>;
     static_assert(fits,
                   "declare each array of the struct by its template parameter, as A<float, 2>, and list all members by "
                   "FERRY_MEMBERS in the order of their declaration: the new arrays do not fit the struct's members");

@@ -51,7 +51,7 @@ void enqueue_call(stream_ref s, Give& enqueue, Call call, const A&... a) {
 template <class F, class Values, class Call, class... A>
 void submit_call(located<stream_ref> to, used_by by, const F&, const Values& values, Call call, const A&... a) {
   const stream_ref s = to.value;
-  access_list<sizeof...(A)> uses;
+  access_list<(most_arrays<A> + ... + 0)> uses;
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
     search_call(s, to.at, by, values, a...);

@@ -111,7 +111,7 @@ void transform_arrays(const stream_ref* given, source_line at, const F& f, A... 
   const element_layout l = layout_of_shapes(at, Outputs, argument_shape(a)...);
   if (l.count() == 0) return;
   const stream_ref s = given ? *given : default_stream(placement(a...));
-  access_list<sizeof...(A)> uses;
+  access_list<(most_arrays<A> + ... + 0)> uses;
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
     search_call(s, at, used_by::kernel, f, a...);

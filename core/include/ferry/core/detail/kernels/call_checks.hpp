@@ -134,7 +134,7 @@ consteval auto checked() {
                 "std::vector: devices cannot use its elements");
   static_assert(
       fault != not_copyable,
-      "pass the arrays of a struct one by one, or as a ferry::soa; loop over owned(a) for a sharded array a: a "
+      "pass the arrays of a struct one by one, or as a ferry::soa, or list its members by FERRY_MEMBERS; loop over owned(a) for a sharded array a: a "
       "kernel argument that is not an array must be trivially copyable");
   static_assert(fault != number_of_arguments,
                 "pass one argument for each parameter behind the indices (or the stream): "
@@ -162,6 +162,14 @@ consteval auto checked() {
       "soa_span of other members than the structure of arrays has");
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
+  static_assert(
+      fault != fixed_struct,
+      "make the struct a template over its arrays: template <template <class, std::size_t> class A> struct S { A<float, "
+      "2> x; int n; FERRY_MEMBERS(x, n); }, whose other members are trivially copyable (no std::tuple or std::pair), or "
+      "pass its arrays one by one: kernels take a struct of arrays as S<ferry::mdspan>");
+  static_assert(fault != no_struct_span,
+                "declare the parameter as S<ferry::mdspan>, or S<ferry::const_mdspan> if it is only read, where S is "
+                "the template of the struct: the functor gets a struct of spans here");
   static_assert(
       fault != not_callable,
       "declare the functor's parameters as the call passes them: std::size_t for each dimension (or one "

@@ -29,7 +29,9 @@ class staged_launch : public output_poison {
   // The argument with addresses of its staging copy.
   template <class A>
   A moved(const A& a) const {
-    if constexpr (is_array_argument<A>) {
+    if constexpr (is_struct_argument<A>) {
+      return a.with_arrays([&](const auto& x) { return moved(x); });
+    } else if constexpr (is_array_argument<A>) {
       const allocation_ref* owner = owner_of(a.bytes);
       if (!owner) return a;
       const relocation move(pieces_);

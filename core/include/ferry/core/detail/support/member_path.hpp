@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "ferry/core/detail/support/array_label.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -17,6 +18,8 @@ class member_path {
   member_path member(std::string_view names, std::size_t index) const { return {this, names, index}; }
   member_path element(std::size_t index) const { return {this, {}, index}; }
   std::string text() const;
+  // The last steps of the text, as many as a label holds.
+  array_label label() const;
 
  private:
   member_path(const member_path* of, std::string_view names, std::size_t index)
