@@ -88,8 +88,7 @@ struct sample {
 };
 
 void each_schedule(auto run) {
-  for (std::size_t seed = 0; seed <= support::seeds(20); ++seed)
-    BOOST_TEST_CONTEXT("seed " << seed) {
+  for (std::size_t seed = 0; seed <= support::seeds(20); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       const fr::simulation sim("devices=2;check=on" +
                                (seed ? ";schedule=random:" + std::to_string(seed) : std::string()));
       std::mt19937 random(static_cast<unsigned>(seed));
@@ -135,7 +134,8 @@ BOOST_AUTO_TEST_CASE(wrappers_keep_their_types) {
   const fr::device d(1);
   const std::tuple all(std::vector<float>{1, 2}, 7, std::pair(fr::host_array<int>::from({5}), 0.5),
                        std::array{fr::unified_array<double>::from({1.5}), fr::unified_array<double>::from({2.5})},
-                       std::optional<std::vector<bool>>(std::vector<bool>{true, false}), std::optional<std::vector<int>>());
+                       std::optional<std::vector<bool>>(std::vector<bool>{true, false}),
+                       std::optional<std::vector<int>>());
   const auto made = fr::adapt(d, all);
   static_assert(same<std::tuple<fr::device_array<float>, int, std::pair<fr::host_array<int>, double>,
                                 std::array<fr::unified_array<double>, 2>, std::optional<fr::device_array<bool>>,
@@ -148,10 +148,10 @@ BOOST_AUTO_TEST_CASE(wrappers_keep_their_types) {
   BOOST_TEST((std::get<1>(made) == 7 && !std::get<5>(made)));
 
   const auto back = fr::adapt<fr::cpu_vector>(made);
-  static_assert(same<std::tuple<std::vector<float>, int, std::pair<std::vector<int>, double>,
-                                std::array<std::vector<double>, 2>, std::optional<std::vector<bool>>,
-                                std::optional<std::vector<int>>>,
-                     decltype(back)>);
+  static_assert(
+      same<std::tuple<std::vector<float>, int, std::pair<std::vector<int>, double>, std::array<std::vector<double>, 2>,
+                      std::optional<std::vector<bool>>, std::optional<std::vector<int>>>,
+           decltype(back)>);
   BOOST_TEST((std::get<0>(back) == std::get<0>(all) && std::get<2>(back).first == std::vector{5}));
   BOOST_TEST((*std::get<4>(back) == *std::get<4>(all) && std::get<3>(back)[0] == std::vector{1.5}));
 }

@@ -28,7 +28,8 @@ std::string member_path::text() const {
 
 array_label member_path::label() const {
   std::string all = text();
-  for (std::size_t dot = 0; all.size() > array_label::longest && (dot = all.find('.')) != all.npos;) all.erase(0, dot + 1);
+  for (std::size_t dot = 0; all.size() > array_label::longest && (dot = all.find('.')) != all.npos;)
+    all.erase(0, dot + 1);
   return array_label(all.c_str());
 }
 

@@ -20,20 +20,6 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup copies
 /// @{
 
-namespace detail {
-
-template <class T>
-using narrowed_element = std::conditional_t<std::is_same_v<T, double>, float, T>;
-
-}  // namespace detail
-
-/// Arrays of float in the place of arrays of double: `narrowed<device_array>::array<double, 2>` is a
-/// `device_array<float, 2>`.
-template <template <class, std::size_t> class Array>
-struct narrowed {
-  template <class T, std::size_t Rank>
-  using array = Array<detail::narrowed_element<T>, Rank>;
-};
 /// An option of adapt(): arrays of double become arrays of float.
 struct narrowing {};
 /// The option. Numbers that are not in arrays keep their type.
@@ -42,9 +28,10 @@ inline constexpr narrowing narrow{};
 namespace detail {
 template <class T, std::size_t Rank>
 struct cpu_vector_of {
-  static_assert(Rank == 1,
-                "a std::vector has one dimension: adapt<ferry::host_array>(x) copies arrays of more dimensions to memory "
-                "of the CPU");
+  static_assert(
+      Rank == 1,
+      "a std::vector has one dimension: adapt<ferry::host_array>(x) copies arrays of more dimensions to memory "
+      "of the CPU");
   using type = std::vector<T>;
 };
 }  // namespace detail

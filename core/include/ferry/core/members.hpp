@@ -19,24 +19,40 @@
 /// Lists all members of a struct, in the order of their declaration. Write it into the struct:
 /// `template <template <class, std::size_t> class A> struct model { A<float, 2> weights; int n; FERRY_MEMBERS(weights,
 /// n) };` The struct stays an aggregate.
-#define FERRY_MEMBERS(...)                                                      \
-  static constexpr const char* ferry_member_names() { return #__VA_ARGS__; }    \
-  template <class FerryUse>                                                     \
-  constexpr decltype(auto) ferry_with_members(FerryUse&& ferry_use) {           \
-    return ferry_use(__VA_ARGS__);                                              \
-  }                                                                             \
-  template <class FerryUse>                                                     \
-  constexpr decltype(auto) ferry_with_members(FerryUse&& ferry_use) const {     \
-    return ferry_use(__VA_ARGS__);                                              \
-  }                                                                             \
+#define FERRY_MEMBERS(...)                                                   \
+  static constexpr const char* ferry_member_names() { return #__VA_ARGS__; } \
+  template <class FerryUse>                                                  \
+  constexpr decltype(auto) ferry_with_members(FerryUse&& ferry_use) {        \
+    return ferry_use(__VA_ARGS__);                                           \
+  }                                                                          \
+  template <class FerryUse>                                                  \
+  constexpr decltype(auto) ferry_with_members(FerryUse&& ferry_use) const {  \
+    return ferry_use(__VA_ARGS__);                                           \
+  }                                                                          \
   static_assert(true, "")
 
 /// @}
 
 namespace ferry::inline FERRY_ABI {
 
-template <class T, std::size_t Rank>
-class mdspan;
+/// @addtogroup copies
+/// @{
+
+namespace detail {
+
+template <class T>
+using narrowed_element = std::conditional_t<std::is_same_v<T, double>, float, T>;
+
+}  // namespace detail
+
+/// Arrays of float in the place of arrays of double: `narrowed<device_array>::array<double, 2>` is a
+/// `device_array<float, 2>`.
+template <template <class, std::size_t> class Array>
+struct narrowed {
+  template <class T, std::size_t Rank>
+  using array = Array<detail::narrowed_element<T>, Rank>;
+};
+/// @}
 
 namespace detail {
 

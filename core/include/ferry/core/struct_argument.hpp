@@ -110,10 +110,35 @@ struct arrays_in<std::optional<T>> : arrays_in<T> {};
 template <class A>
 inline constexpr std::size_t most_arrays<struct_argument<A>> = arrays_in<A>::count;
 
-template <class X, bool IsConst>
-struct rebound_to_arguments : rebound<X, array_argument> {};
+// True for a struct of narrowed<...>::array, whose arrays of double have elements of float.
 template <class X>
-struct rebound_to_arguments<X, true> : rebound<X, const_array_argument> {};
+inline constexpr bool has_narrow_arrays = false;
+template <template <template <class, std::size_t> class, class...> class S, template <class, std::size_t> class A,
+          class... Rest>
+requires(array_like<A<double, 1>>) inline constexpr bool has_narrow_arrays<S<A, Rest...>> =
+    std::is_same_v<typename A<double, 1>::value_type, float>;
+template <template <template <class, std::size_t> class, class...> class S, template <class, std::size_t> class A,
+          class... Rest>
+requires(is_array_argument<A<double, 1>>) inline constexpr bool has_narrow_arrays<S<A, Rest...>> =
+    std::is_same_v<A<double, 1>, array_argument<float, 1>> ||
+    std::is_same_v<A<double, 1>, array_argument<const float, 1>>;
+
+// The struct X with arrays `Plain`, or `Const` if they are only read.
+template <class X, bool IsConst, template <class, std::size_t> class Plain, template <class, std::size_t> class Const>
+struct rebound_by_use : rebound<X, Plain> {};
+template <class X, template <class, std::size_t> class Plain, template <class, std::size_t> class Const>
+requires(!has_narrow_arrays<X>) struct rebound_by_use<X, true, Plain, Const> : rebound<X, Const> {
+};
+template <class X, template <class, std::size_t> class Plain, template <class, std::size_t> class Const>
+requires(has_narrow_arrays<X>) struct rebound_by_use<X, false, Plain, Const>
+    : rebound<X, narrowed<Plain>::template array> {
+};
+template <class X, template <class, std::size_t> class Plain, template <class, std::size_t> class Const>
+requires(has_narrow_arrays<X>) struct rebound_by_use<X, true, Plain, Const>
+    : rebound<X, narrowed<Const>::template array> {
+};
+template <class X, bool IsConst>
+using rebound_to_arguments = rebound_by_use<X, IsConst, array_argument, const_array_argument>;
 
 // Replaces arrays by their arguments. Unnamed arrays are called after their member in messages of kernels.
 template <bool IsConst>
@@ -166,20 +191,20 @@ struct struct_of_spans {
   }
 };
 template <class Arguments>
-inline constexpr bool reads_all_arrays = std::is_same_v<typename array_of_struct<Arguments>::type,
-                                                        array_argument<const float, 1>>;
-template <class Arguments>
-struct declared_struct<void, Arguments> : struct_of_spans<Arguments, mdspan> {};
-template <class Arguments>
-requires(reads_all_arrays<Arguments>) struct declared_struct<void, Arguments>
-    : struct_of_spans<Arguments, const_mdspan> {};
+inline constexpr bool reads_all_arrays =
+    std::is_same_v<typename array_of_struct<Arguments>::type, array_argument<const float, 1>>;
 template <template <template <class, std::size_t> class, class...> class S, template <class, std::size_t> class Span,
           class... Rest, class Arguments>
-requires(mdspan_traits<Span<float, 1>>::is&& std::is_same_v<typename rebound<Arguments, Span>::type, S<Span, Rest...>>)  //
+requires(
+    mdspan_traits<Span<float, 1>>::is&& std::is_same_v<typename rebound<Arguments, Span>::type, S<Span, Rest...>>)  //
     struct declared_struct<S<Span, Rest...>, Arguments> : struct_of_spans<Arguments, Span> {
   static constexpr call_fault fault =
       reads_all_arrays<Arguments> && !only_reads<Span<float, 1>> ? call_fault::read_only : call_fault::none;
 };
+template <class Arguments>
+struct declared_struct<void, Arguments>
+    : declared_struct<typename rebound_by_use<Arguments, reads_all_arrays<Arguments>, mdspan, const_mdspan>::type,
+                      Arguments> {};
 template <class P, class Arguments>
 struct parameter<P, struct_argument<Arguments>> : declared_struct<std::remove_cvref_t<P>, Arguments> {};
 

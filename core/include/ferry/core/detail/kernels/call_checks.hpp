@@ -132,10 +132,10 @@ consteval auto checked() {
   static_assert(fault != cpu_container,
                 "pass ferry::as_unified(v) or an array of ferry, as unified_array, instead of a container such as "
                 "std::vector: devices cannot use its elements");
-  static_assert(
-      fault != not_copyable,
-      "pass the arrays of a struct one by one, or as a ferry::soa, or list its members by FERRY_MEMBERS; loop over owned(a) for a sharded array a: a "
-      "kernel argument that is not an array must be trivially copyable");
+  static_assert(fault != not_copyable,
+                "pass the arrays of a struct one by one, or as a ferry::soa, or list its members by FERRY_MEMBERS; "
+                "loop over owned(a) for a sharded array a: a "
+                "kernel argument that is not an array must be trivially copyable");
   static_assert(fault != number_of_arguments,
                 "pass one argument for each parameter behind the indices (or the stream): "
                 "the functor takes another number of arguments than the call gives it");
@@ -162,11 +162,12 @@ consteval auto checked() {
       "soa_span of other members than the structure of arrays has");
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
-  static_assert(
-      fault != fixed_struct,
-      "make the struct a template over its arrays: template <template <class, std::size_t> class A> struct S { A<float, "
-      "2> x; int n; FERRY_MEMBERS(x, n); }, whose other members are trivially copyable (no std::tuple or std::pair), or "
-      "pass its arrays one by one: kernels take a struct of arrays as S<ferry::mdspan>");
+  static_assert(fault != fixed_struct,
+                "make the struct a template over its arrays: template <template <class, std::size_t> class A> struct S "
+                "{ A<float, "
+                "2> x; int n; FERRY_MEMBERS(x, n); }, whose other members are trivially copyable (no std::tuple or "
+                "std::pair), or "
+                "pass its arrays one by one: kernels take a struct of arrays as S<ferry::mdspan>");
   static_assert(fault != no_struct_span,
                 "declare the parameter as S<ferry::mdspan>, or S<ferry::const_mdspan> if it is only read, where S is "
                 "the template of the struct: the functor gets a struct of spans here");
