@@ -111,17 +111,16 @@ template <class A>
 inline constexpr std::size_t most_arrays<struct_argument<A>> = arrays_in<A>::count;
 
 // True for a struct of narrowed<...>::array, whose arrays of double have elements of float.
+template <class A>
+inline constexpr bool holds_floats =
+    std::is_same_v<A, array_argument<float, 1>> || std::is_same_v<A, array_argument<const float, 1>>;
+template <array_like A>
+inline constexpr bool holds_floats<A> = std::is_same_v<typename A::value_type, float>;
 template <class X>
 inline constexpr bool has_narrow_arrays = false;
 template <template <template <class, std::size_t> class, class...> class S, template <class, std::size_t> class A,
           class... Rest>
-requires(array_like<A<double, 1>>) inline constexpr bool has_narrow_arrays<S<A, Rest...>> =
-    std::is_same_v<typename A<double, 1>::value_type, float>;
-template <template <template <class, std::size_t> class, class...> class S, template <class, std::size_t> class A,
-          class... Rest>
-requires(is_array_argument<A<double, 1>>) inline constexpr bool has_narrow_arrays<S<A, Rest...>> =
-    std::is_same_v<A<double, 1>, array_argument<float, 1>> ||
-    std::is_same_v<A<double, 1>, array_argument<const float, 1>>;
+inline constexpr bool has_narrow_arrays<S<A, Rest...>> = holds_floats<A<double, 1>>;
 
 // The struct X with arrays `Plain`, or `Const` if they are only read.
 template <class X, bool IsConst, template <class, std::size_t> class Plain, template <class, std::size_t> class Const>
