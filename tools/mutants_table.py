@@ -31,6 +31,8 @@ PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/incl
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
 SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
+ADAPT, STRUCTS = "core/include/ferry/core/adapt.hpp", "core/include/ferry/core/struct_argument.hpp"
+STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
@@ -257,8 +259,8 @@ MUTANTS = [
     ("R18", "a graph ends while its last launch runs", (GRAPH, "        if (last_on) last_on->wait(last_at);\n", "")),
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get(at);", "(void)r;")),
     # Declared uses.
-    ("R9", "a strided out() view counts as wholly written", (SIMULATED_LAUNCH, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
-    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),
+    ("R9", "a strided out() view counts as wholly written", (SIMULATED_LAUNCH, "x.mode != access_mode::out || !x.contiguous;", "x.mode != access_mode::out;")),
+    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*x.owner, x.bytes, x.mode != access_mode::in, ", "list.add(*x.owner, x.bytes, x.mode == access_mode::inout, ")),
     # Copies.
     ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false, false, from.at);\n", "")),
     ("R9", "a copy in steps does not log its source", (STEPS, "  add(whole_.from, false);\n", "")),
@@ -369,4 +371,15 @@ MUTANTS = [
     ("threads", "planes begin at their first line", (SIMULATED_LAUNCH, "if (++j == space.y) j = 0, ++k;", "++j;")),
     ("threads", "parts of copies begin at the first row", (CPU_STRIDED, "s.base += static_cast<std::ptrdiff_t>(begin) * s.stride_bytes[0];", "")),
     ("threads", "parts of transform begin at the first element of a line", (TRANSFORM_ON_CPU, "run(line, first, count);", "run(line, 0, count);")),
+    # Structs of arrays: uploads and arguments of kernels.
+    ("R8", "structs that are only read order nothing",
+     (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.mode == access_mode::in) return;\n    list.add(")),
+    ("R8", "structs that are written whole order nothing",
+     (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.mode == access_mode::out) return;\n    list.add(")),
+    ("R8", "arrays of structs in structs order nothing",
+     (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.span.rank() == 2) return;\n    list.add(")),
+    ("", "kernels use members that their device cannot reach", (STAGED, "return a.with_arrays([&](const auto& x) { return moved(x); });", "return a;")),
+    ("", "adapt copies to the device of the array", (ADAPT, "made b(a.extents(), where.value_or(a.device()));", "made b(a.extents(), a.device());")),
+    ("", "an adapted transpose is in row-major order", (ADAPT, "distance(order[j - 1]) < distance(order[j])", "false")),
+    ("", "unnamed members have no name in kernels", (STRUCTS, "if (!x.span.label().is_named()) x.span", "if (x.span.label().is_named()) x.span")),
 ]

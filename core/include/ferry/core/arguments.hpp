@@ -181,11 +181,10 @@ auto as_argument(A&& a, source_line at = {}) {
       return inout(a, at);
   } else if constexpr (std::is_trivially_copyable_v<X>) {
     return X(a);
-  } else if constexpr (lists_members<X>) {  // declared in struct_argument.hpp
-    if constexpr (std::is_const_v<std::remove_reference_t<A>>)
-      return in(a, at);
-    else
-      return inout(a, at);
+  } else if constexpr (lists_members<X> && std::is_const_v<std::remove_reference_t<A>>) {
+    return in(a, at);  // declared in struct_argument.hpp
+  } else if constexpr (lists_members<X>) {
+    return inout(a, at);
   } else if constexpr (requires { a.begin(), a.size(); }) {
     return refused_argument<call_fault::cpu_container>();
   } else {
