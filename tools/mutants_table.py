@@ -376,8 +376,6 @@ MUTANTS = [
      (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.mode == access_mode::in) return;\n    list.add(")),
     ("R8", "structs that are written whole order nothing",
      (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.mode == access_mode::out) return;\n    list.add(")),
-    ("R8", "arrays of structs in structs order nothing",
-     (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.span.rank() == 2) return;\n    list.add(")),
     ("", "kernels use members that their device cannot reach", (STAGED, "return a.with_arrays([&](const auto& x) { return moved(x); });", "return a;")),
     ("", "adapt copies to the device of the array", (ADAPT, "made b(a.extents(), where.value_or(a.device()));", "made b(a.extents(), a.device());")),
     ("", "an adapted transpose is in row-major order", (ADAPT, "distance(order[j - 1]) < distance(order[j])", "false")),
