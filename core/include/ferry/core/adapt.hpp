@@ -47,8 +47,8 @@ inline constexpr bool is_soa = false;
 template <memory_kind Kind, class... M>
 inline constexpr bool is_soa<basic_soa<Kind, M...>> = true;
 
-// Memory of the CPU that adapt() uploads. A specialization has value_type, rank, and a static function shape(x); one for
-// a type that adapt() makes, static make(array, at). Copies from and to it are by copy().
+// Memory of the CPU that adapt() uploads. A specialization has value_type, rank, and a static function shape(x); one
+// for a type that adapt() makes, static make(array, at). Copies from and to it are by copy().
 template <class X>
 struct cpu_memory {
   static constexpr bool is = false;
@@ -223,9 +223,9 @@ template <class X>
 auto adapt(device d, const X& x, narrowing, source_line at = source_line::here()) {
   return detail::adapted<detail::same_kinds<true>>(d, x, at);
 }
-/// Returns a copy of x with arrays To in the place of its arrays, as `adapt<device_array>(x)`. Struct templates over the
-/// template of their arrays become structs of To; other structs must hold arrays of To. Each copy is on the device of
-/// its array, copies of vectors on the default device. See the overload with a device.
+/// Returns a copy of x with arrays To in the place of its arrays, as `adapt<device_array>(x)`. Struct templates over
+/// the template of their arrays become structs of To; other structs must hold arrays of To. Each copy is on the device
+/// of its array, copies of vectors on the default device. See the overload with a device.
 ///
 /// `adapt<host_array>(x)` and `adapt<cpu_vector>(x)` copy back to memory of the CPU; the latter blocks until it has the
 /// elements.
