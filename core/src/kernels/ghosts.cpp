@@ -13,26 +13,26 @@ std::string side_text(const side& s) {
 
 }  // namespace
 
-std::string ghosts_text(const side& s, const std::string& array) {
-  return "the ghost cells of " + array + " at " + side_text(s);
+std::string ghosts_text(const side& s, const array_look& array) {
+  return "the ghost cells of " + array_text(array) + " at " + side_text(s);
 }
 
-std::vector<std::size_t> checked_ghost_widths(const ghost_widths& w, std::size_t rank, const std::string& array) {
+std::vector<std::size_t> checked_ghost_widths(const ghost_widths& w, std::size_t rank, const array_look& array) {
   if (!w.one && w.widths.size() != rank)
-    throw invalid_argument("ghosts of " + array + ": " + std::to_string(w.widths.size()) + " widths for " +
+    throw invalid_argument("ghosts of " + array_text(array) + ": " + std::to_string(w.widths.size()) + " widths for " +
                            std::to_string(rank) + " axes: give one for each axis, or one number for all");
   std::vector<std::size_t> all(rank);
   for (std::size_t d = 0; d != rank; ++d) {
     const std::ptrdiff_t width = w.widths[w.one ? 0 : d];
     if (width < 0)
-      throw invalid_argument("ghosts of " + array + ": the width " + std::to_string(width) + " along axis " +
-                             std::to_string(d) + " is negative");
+      throw invalid_argument("ghosts of " + array_text(array) + ": the width " + std::to_string(width) +
+                             " along axis " + std::to_string(d) + " is negative");
     all[d] = static_cast<std::size_t>(width);
   }
   return all;
 }
 
-std::vector<side> checked_sides(const side_list& sides, std::span<const std::size_t> widths, const std::string& array) {
+std::vector<side> checked_sides(const side_list& sides, std::span<const std::size_t> widths, const array_look& array) {
   std::vector<side> all = sides.sides;
   for (std::size_t d = 0; sides.all && d != widths.size(); ++d)
     if (widths[d] > 0) all.push_back(side::low(d)), all.push_back(side::high(d));
@@ -52,7 +52,7 @@ std::vector<side> checked_sides(const side_list& sides, std::span<const std::siz
 }
 
 void need_interior(std::span<const side> sides, std::span<const std::size_t> widths,
-                   std::span<const std::size_t> extents, const std::string& array) {
+                   std::span<const std::size_t> extents, const array_look& array) {
   for (const side& s : sides) {
     const auto d = static_cast<std::size_t>(s.axis);
     if (extents[d] <= 2 * widths[d])

@@ -66,8 +66,8 @@ inline ghost_source source_of(periodic, side_end end, std::ptrdiff_t width, std:
 }
 
 // Throws invalid_argument if fewer cells are inside than ghost cells mirror or repeat.
-void need_cells_inside(const side& s, std::size_t width, std::size_t inside, const std::string& array);
-[[noreturn]] void throw_no_sign(const std::string& array, const std::string& type);
+void need_cells_inside(const side& s, std::size_t width, std::size_t inside, const array_look& array);
+[[noreturn]] void throw_no_sign(const array_look& array, const std::string& type);
 
 // Returns a view of some cells of an array, and of each `step`-th along an axis.
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -128,7 +128,7 @@ constexpr void need_condition() {
         "fill(ghosts(a, side), fixed_value{x}): x does not convert to an element of the array");
 }
 template <class T, class C>
-void need_sign(const C& condition, const std::string& array) {
+void need_sign(const C& condition, const array_look& array) {
   if constexpr (std::is_same_v<C, reflecting> && !has_sign<T>)
     if (condition.sign == parity::odd) throw_no_sign(array, std::string(type_name<T>()));
 }
@@ -147,12 +147,12 @@ template <class T, std::size_t Rank, memory_kind Kind, class C>
 void fill(stream_ref s, const ghost_cells<T, Rank, Kind>& g, const C& condition) {
   detail::need_condition<T, C>();
   if constexpr (!std::is_const_v<T> && detail::boundary_condition<C>) {
-    const std::string text = detail::array_text(g.array().look());
-    detail::need_sign<T>(condition, text);
+    const detail::array_look look = g.array().look();
+    detail::need_sign<T>(condition, look);
     if constexpr (std::is_same_v<C, reflecting> || std::is_same_v<C, periodic>)
       for (const side& one : g.sides()) {
         const auto d = static_cast<std::size_t>(one.axis);
-        detail::need_cells_inside(one, g.width(d), g.interior(d), text);
+        detail::need_cells_inside(one, g.width(d), g.interior(d), look);
       }
     for (const side& one : g.sides())
       detail::set_ghosts(s, g.array(), g.slab(one),

@@ -53,15 +53,15 @@ struct ghost_widths {
 namespace detail {
 
 // Returns one width for each axis. `array` names the array in errors. Throws invalid_argument.
-std::vector<std::size_t> checked_ghost_widths(const ghost_widths& w, std::size_t rank, const std::string& array);
+std::vector<std::size_t> checked_ghost_widths(const ghost_widths& w, std::size_t rank, const array_look& array);
 // Returns the sides in the order of their axes, low before high, each once. all_sides are those of the axes with a
 // width above 0. Throws invalid_argument for an axis that does not exist, or that has no ghost cells.
-std::vector<side> checked_sides(const side_list& sides, std::span<const std::size_t> widths, const std::string& array);
+std::vector<side> checked_sides(const side_list& sides, std::span<const std::size_t> widths, const array_look& array);
 // Throws invalid_argument if no cell is left between the ghost cells of a side and those of the opposite side.
 void need_interior(std::span<const side> sides, std::span<const std::size_t> widths,
-                   std::span<const std::size_t> extents, const std::string& array);
+                   std::span<const std::size_t> extents, const array_look& array);
 // "the ghost cells of array 'u' at the low side of axis 0".
-std::string ghosts_text(const side& s, const std::string& array);
+std::string ghosts_text(const side& s, const array_look& array);
 
 // The ghost cells of one side in the memory of an array: the first index along each axis, and the numbers of cells.
 template <std::size_t Rank>
@@ -92,11 +92,11 @@ class ghost_cells {
   ghost_cells(const array_view<T, Rank, Kind>& a, const side_list& sides, const ghost_widths& w, source_line at)
       : array_(a),
         at_(at) {
-    const std::string text = detail::array_text(a.look());
-    const std::vector<std::size_t> widths = detail::checked_ghost_widths(w, Rank, text);
+    const detail::array_look look = a.look();
+    const std::vector<std::size_t> widths = detail::checked_ghost_widths(w, Rank, look);
     for (std::size_t d = 0; d != Rank; ++d) widths_[d] = widths[d];
-    sides_ = detail::checked_sides(sides, widths, text);
-    detail::need_interior(sides_, widths, {a.extents().data(), Rank}, text);
+    sides_ = detail::checked_sides(sides, widths, look);
+    detail::need_interior(sides_, widths, {a.extents().data(), Rank}, look);
   }
 
   /// Returns the array with its ghost cells.

@@ -26,13 +26,15 @@ namespace detail {
 // axes of the layout, whose cells are halos.
 struct sides_of_shards {
   std::vector<side> physical, mirrored;
+  bool are_all = false;  // by all_sides, which are the physical ones
 };
 // Throws invalid_argument for axes that do not exist or have no halo, and for widths that are not those of the halo.
 sides_of_shards checked_shard_sides(const side_list& sides, const std::optional<ghost_widths>& widths,
                                     std::span<const std::size_t> halo, std::span<const bool> is_periodic,
-                                    const std::string& array);
-[[noreturn]] void throw_mirrored_side(const side& s, const std::string& array);
-[[noreturn]] void throw_between_processes(const side& s, const std::string& array);
+                                    const array_look& array);
+// Throws invalid_argument if a side of a periodic axis was named.
+void refuse_mirrored_sides(const sides_of_shards& sides, const array_look& array);
+[[noreturn]] void throw_between_processes(const side& s, const array_look& array);
 
 }  // namespace detail
 
@@ -48,7 +50,7 @@ class shard_ghosts {
     std::array<std::size_t, Rank> halo;
     std::array<bool, Rank> is_periodic;
     for (std::size_t d = 0; d != Rank; ++d) halo[d] = layout().halo(d), is_periodic[d] = layout().periodic(d);
-    sides_ = detail::checked_shard_sides(sides, widths, halo, is_periodic, detail::array_text(a.look()));
+    sides_ = detail::checked_shard_sides(sides, widths, halo, is_periodic, a.look());
   }
 
   /// Returns the array.
@@ -57,8 +59,8 @@ class shard_ghosts {
   const shard_layout<Rank>& layout() const { return array_->layout(); }
   /// Returns the sides in the order in which they are processed: axis by axis, low before high.
   const std::vector<side>& sides() const { return sides_.physical; }
-  /// Returns those of the named sides whose cells beyond are halos, because the layout is periodic along their axes.
-  const std::vector<side>& mirrored_sides() const { return sides_.mirrored; }
+  // Returns the sides, with those whose cells beyond are halos.
+  const detail::sides_of_shards& all_sides() const { return sides_; }
   /// Returns the source line of the call of ghosts().
   source_line at() const { return at_; }
 
@@ -104,7 +106,8 @@ class shard_ghosts {
 /// each member that has them. fill() sets them by a boundary condition, parallel_for() by a functor. The array must
 /// outlive the result.
 /// @param a array with a halo along the axes of the sides
-/// @param sides side::low(axis), side::high(axis), several in braces, or all_sides: those with a halo
+/// @param sides side::low(axis), side::high(axis), several in braces, or all_sides: those with a halo that are not
+///   periodic
 /// @param at source line of the call
 /// @throws invalid_argument for an axis that does not exist or has no halo
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -215,16 +218,16 @@ void fill(const shard_ghosts<T, Rank, Kind>& g, const C& condition) {
   detail::need_condition<T, C>();
   if constexpr (!std::is_const_v<T> && detail::boundary_condition<C>) {
     const shard_layout<Rank>& l = g.layout();
-    const std::string text = detail::array_text(g.array().look());
-    detail::need_sign<T>(condition, text);
+    const detail::array_look look = g.array().look();
+    detail::need_sign<T>(condition, look);
     constexpr bool is_periodic = std::is_same_v<C, periodic>;
-    if (!is_periodic && !g.mirrored_sides().empty()) detail::throw_mirrored_side(g.mirrored_sides().front(), text);
+    if (!is_periodic) detail::refuse_mirrored_sides(g.all_sides(), look);
     if constexpr (is_periodic)
       for (const side& s : g.sides())
         if (static_cast<std::size_t>(s.axis) == l.axis() && detail::spans_processes(l.team()))
-          detail::throw_between_processes(s, text);
+          detail::throw_between_processes(s, look);
     if (l.extents().count() == 0) return;
-    if (!g.mirrored_sides().empty() || (g.touch_halos() && !detail::is_fixed_value<C>))
+    if ((is_periodic && !g.all_sides().mirrored.empty()) || (g.touch_halos() && !detail::is_fixed_value<C>))
       detail::refresh_halos(g.array());
     for (const side& s : g.sides())
       l.team().for_each([&](std::size_t m) { detail::set_shard_ghosts(g, m, s, condition); });
@@ -242,8 +245,7 @@ inline namespace FERRY_UNIT {
 /// @param arguments arrays and values for f, as in other loops over shards
 template <class T, std::size_t Rank, memory_kind Kind, class F, class... Arguments>
 void parallel_for(const shard_ghosts<T, Rank, Kind>& g, const F& f, Arguments&&... arguments) {
-  if (!g.mirrored_sides().empty())
-    detail::throw_mirrored_side(g.mirrored_sides().front(), detail::array_text(g.array().look()));
+  detail::refuse_mirrored_sides(g.all_sides(), g.array().look());
   if (g.layout().extents().count() == 0) return;
   if (g.touch_halos()) detail::refresh_halos(g.array());
   detail::call_over_ghosts(detail::checked<detail::shard_loop_check<shard_region<Rank>, F, Arguments...>>(), g, f,
