@@ -41,6 +41,15 @@ BOOST_AUTO_TEST_CASE(disjoint_parts_of_an_array_need_no_temporary) {
   auto m = counted<float>(extents<2>{3, 3});
   BOOST_TEST(r.evaluations_during([&] { m.slice({fr::all_of, {0, 1}}) = m.slice({fr::all_of, {2, 3}}) + 0; }) == 1);
   CHECK_ELEMENTS(m, {2, 1, 2, 5, 4, 5, 8, 7, 8});
+  // Several columns, and a mirrored plane in the middle of three dimensions.
+  auto c = counted<float>(extents<2>{3, 4});
+  BOOST_TEST(r.evaluations_during([&] { c.slice({fr::all_of, {0, 2}}) = c.slice({fr::all_of, {2, 4}}) + 0; }) == 1);
+  CHECK_ELEMENTS(c, {2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11});
+  BOOST_TEST(r.evaluations_during([&] { c.slice({fr::all_of, {0, 2}}) = c.slice({fr::all_of, {1, 3}}) + 0; }) == 2);
+  CHECK_ELEMENTS(c, {3, 2, 2, 3, 7, 6, 6, 7, 11, 10, 10, 11});
+  auto p = counted<int>(extents<3>{2, 4, 1});
+  BOOST_TEST(r.evaluations_during([&] { p.slice({fr::all_of, {0, 2}}) = p.slice({fr::all_of, {2, 4, -1}}) + 0; }) == 1);
+  CHECK_ELEMENTS(p, {3, 2, 2, 3, 7, 6, 6, 7});
 }
 
 BOOST_AUTO_TEST_CASE(overlaps_read_what_was_there_before) {

@@ -1,6 +1,7 @@
 #include "expressions/bound_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -11,6 +12,55 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::uint8_t none = 255;  // no number yet
+
+// The elements of an operand: the bytes of one, and the distances between neighbours along axes, largest first.
+class element_set {
+ public:
+  explicit element_set(const program_operand& o) : element_bytes_(static_cast<std::ptrdiff_t>(size_of(o.type))) {
+    for (std::size_t d = 0; d != o.shape.rank; ++d)
+      if (o.stride_bytes[d] != 0)
+        axes_[count_++] = {std::abs(o.stride_bytes[d]), static_cast<std::ptrdiff_t>(o.shape.extent[d]) - 1};
+    std::sort(axes_.begin(), axes_.begin() + static_cast<std::ptrdiff_t>(count_),
+              [](const axis& x, const axis& y) { return x.step > y.step; });
+  }
+  std::size_t count() const { return count_; }
+  std::ptrdiff_t step(std::size_t k) const { return k < count_ ? axes_[k].step : 0; }
+  std::ptrdiff_t last(std::size_t k) const { return axes_[k].last; }
+  // Bytes from the first element to the end of the last, along the axes from k on.
+  std::ptrdiff_t reach(std::size_t k) const {
+    std::ptrdiff_t all = element_bytes_;
+    for (; k < count_; ++k) all += axes_[k].step * axes_[k].last;
+    return all;
+  }
+
+ private:
+  struct axis {
+    std::ptrdiff_t step, last;
+  };
+  std::array<axis, max_rank> axes_{};
+  std::size_t count_ = 0;
+  std::ptrdiff_t element_bytes_;
+};
+
+std::ptrdiff_t floor_div(std::ptrdiff_t a, std::ptrdiff_t b) { return a / b - (a % b < 0); }
+
+// True if elements of a along its axes from i on, and those of b from k on, may have bytes in common. b begins `offset`
+// bytes behind a. Compares along the axis of the largest distance first. This separates parts of one array, such as two
+// columns. Conservative where neighbours along an axis reach across several others.
+bool may_meet(const element_set& a, std::size_t i, const element_set& b, std::size_t k, std::ptrdiff_t offset) {
+  if (offset >= a.reach(i) || -offset >= b.reach(k)) return false;
+  if (i == a.count() && k == b.count()) return true;
+  const std::ptrdiff_t step = std::max(a.step(i), b.step(k));
+  const bool in_a = a.step(i) == step, in_b = b.step(k) == step;
+  const std::size_t inner_a = i + in_a, inner_b = k + in_b;
+  // The distances by which neighbours can be moved such that their inner parts meet.
+  const std::ptrdiff_t low = std::max(in_a ? -a.last(i) : 0, floor_div(-b.reach(inner_b) - offset, step) + 1);
+  const std::ptrdiff_t high = std::min(in_b ? b.last(k) : 0, floor_div(a.reach(inner_a) - offset - 1, step));
+  if (high - low > 1) return true;
+  for (std::ptrdiff_t by = low; by <= high; ++by)
+    if (may_meet(a, inner_a, b, inner_b, offset + by * step)) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -29,7 +79,8 @@ bool may_overlap(const program_operand& a, byte_range in_a, const program_operan
   const auto size_a = static_cast<std::ptrdiff_t>(size_of(a.type)),
              size_b = static_cast<std::ptrdiff_t>(size_of(b.type));
   const std::ptrdiff_t apart = ((b.data - a.data) % step + step) % step;
-  return apart < size_a || step - apart < size_b;
+  if (apart >= size_a && step - apart >= size_b) return false;
+  return may_meet(element_set(a), 0, element_set(b), 0, in_b.begin - in_a.begin);
 }
 
 bool are_same_elements(const program_operand& destination, const program_operand& operand) {
