@@ -130,8 +130,8 @@ BOOST_AUTO_TEST_CASE(run_on_this_machine) {
 
 BOOST_AUTO_TEST_CASE(read_other_arrays_around_their_cells) {
   const fr::simulation sim("devices=2;schedule=random:3");
-  fr::sharded_array<float, 2> u(fr::team::all(), {6, 3}, {.halo = 1}, 2.f),
-      v(fr::team::all(), {6, 3}, {.halo = 1}, 0.f);
+  const fr::team t = fr::team::all();
+  fr::sharded_array<float, 2> u(t, {6, 3}, {.halo = 1}, 2.f), v(t, {6, 3}, {.halo = 1}, 0.f);
   fr::device_array<float, 2> x(fr::extents<2>{8, 3}, 2.f), y(fr::extents<2>{8, 3}, 0.f);
   fr::parallel_for(fr::ghosts(v, fr::side::low(0)), mean_beside{}, fr::in(u), fr::inout(v));
   fr::parallel_for(fr::ghosts(y, fr::side::low(0), {1, 0}), mean_beside{}, fr::in(x), fr::inout(y));
