@@ -48,7 +48,8 @@ template <memory_kind Kind, class... M>
 inline constexpr bool is_soa<basic_soa<Kind, M...>> = true;
 
 // Memory of the CPU that adapt() uploads. A specialization has value_type, rank, and a static function shape(x); one
-// for a type that adapt() makes, static make(array, at). Copies from and to it are by copy().
+// for a type that adapt() makes, static make(array, at). Copies from and to it are by copy(). One for a wrapper of such
+// memory has only static adapted(x, adapter), which returns what x becomes.
 template <class X>
 struct cpu_memory {
   static constexpr bool is = false;
@@ -105,6 +106,16 @@ struct adapter {
     }
   }
 
+  // Returns an array of the elements of x.
+  template <class X>
+  auto uploaded(const X& x) const {
+    using made = typename Target::template cpu_leaf<typename cpu_memory<X>::value_type, cpu_memory<X>::rank>;
+    static_assert(array_like<made>, "adapt to memory of the CPU copies arrays of ferry: these elements are there");
+    made a(cpu_memory<X>::shape(x), where.value_or(default_device()));
+    copy(x, a, at);
+    return a;
+  }
+
  private:
   template <class T, std::size_t Rank, memory_kind Kind>
   auto copied(const array_view<T, Rank, Kind>& v) const {
@@ -137,11 +148,10 @@ struct adapter {
   }
   template <class X>
   requires(cpu_memory<X>::is) auto copied(const X& x) const {
-    using made = typename Target::template cpu_leaf<typename cpu_memory<X>::value_type, cpu_memory<X>::rank>;
-    static_assert(array_like<made>, "adapt to memory of the CPU copies arrays of ferry: these elements are there");
-    made a(cpu_memory<X>::shape(x), where.value_or(default_device()));
-    copy(x, a, at);
-    return a;
+    if constexpr (requires { cpu_memory<X>::adapted(x, *this); })
+      return cpu_memory<X>::adapted(x, *this);
+    else
+      return uploaded(x);
   }
 };
 
