@@ -27,6 +27,7 @@ HINTS = "unified/src/migration/migration.cpp"
 ADVICE = "unified/src/migration/advice_table.cpp"
 TUNED, TUNER = "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
 ROOM, IDLE = "unified/src/migration/page_eviction.cpp", "core/src/ordering/idle_guard.cpp"
+ADAPTED_BATCHES = "unified/include/ferry/unified/detail/batches/adapted_batches.hpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
@@ -323,6 +324,9 @@ MUTANTS = [
     ("", "uploads of batches are waited for at once", (PIPELINE, "    settle();\n    unsettled_ = std::move(next.settle);", "    unsettled_ = std::move(next.settle);\n    settle();")),
     ("", "pinned sources of batches are never waited for", (SLOT, "if (begun->upload.is_read_later()) settle", "if (false) settle")),
     ("", "a slot is filled before its results are stored", (PIPELINE, "    if (!stores_) ++released_;", "    ++released_;")),
+    ("", "batches of structs write nothing back", (ADAPTED_BATCHES, "any = any || a.stores();", "any = false;")),
+    ("", "pieces of lists come twice", (ADAPTED_BATCHES, "auto element = next(r.first);", "auto element = next(r.first / 2);")),
+    ("", "members of different lengths are cut together", (ADAPTED_BATCHES, "if (a && b && *a != *b)", "if (false)")),
     ("", "a slot does not grow for a larger piece", (SLOT, "if (buffer_.size() < n) {", "if (buffer_.size() == 0) {")),
     ("", "what is being uploaded goes too early", (SLOT, "std::move(owner), {up,", "nullptr, {up,")),
     # The migration report, and residency.

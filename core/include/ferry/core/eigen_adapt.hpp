@@ -14,8 +14,8 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup copies
 /// @{
 
-/// Eigen's vectors (rank 1) and row-major matrices (rank 2) as a template of arrays: adapt<eigen_array>(x) copies arrays
-/// to them.
+/// Eigen's vectors (rank 1) and row-major matrices (rank 2) as a template of arrays: adapt<eigen_array>(x) copies
+/// arrays to them.
 template <class T, std::size_t Rank>
 using eigen_array = detail::eigen_of_all<T, Rank>;
 
@@ -125,8 +125,8 @@ template <template <class, std::size_t> class A, class T, class Part>
 eigen_array<T, 2> to_eigen(const triangular_matrix<A, T, Part>& m, source_line at = source_line::here()) {
   return detail::eigen_elements(m.elements, at).template triangularView<Part::value>();
 }
-/// Returns all elements of the self-adjoint matrix: the other half mirrors the one that counts. Blocks until the elements
-/// are copied.
+/// Returns all elements of the self-adjoint matrix: the other half mirrors the one that counts. Blocks until the
+/// elements are copied.
 template <template <class, std::size_t> class A, class T, class Part>
 eigen_array<T, 2> to_eigen(const self_adjoint_matrix<A, T, Part>& m, source_line at = source_line::here()) {
   return detail::eigen_elements(m.elements, at).template selfadjointView<Part::value>();
