@@ -10,6 +10,7 @@ SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
 SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
+COMPONENTS = "multigpu/include/ferry/multigpu/detail/loops/components.hpp"
 STORE = "multigpu/include/ferry/multigpu/detail/shards/shard_store.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
@@ -193,4 +194,9 @@ MUTANTS = [
     ("text", "cells behind a box are shown", (TEXT, "std::min(end_of(own), end_of(box))", "end_of(own)")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
+    ("components", "components are always the first dimension", (COMPONENTS, "    if (array.axis() == region.axis()) c.axis = Rank - 1;\n", "")),
+    ("components", "loops see the first component only", (COMPONENTS, "static_cast<std::ptrdiff_t>(e[c.axis]);", "1;")),
+    ("components", "shapes of fields with components are not compared", (COMPONENTS, "same && array.extents()[c.of_cells(d)] == region.extents()[d];", "same;")),
+    ("components", "the gap between boundaries is along another dimension", (COMPONENTS, "{{}, c.of_cells(p.gap_axis), p.gap_begin, p.gap_end}", "{{}, 0 * p.gap_axis, p.gap_begin, p.gap_end}")),
+    ("components", "halos of fields with components stay up to date", (SHARD_ARGUMENTS, "    a.what->note_changed(region_with_components<Rank, Region::rank>{r, c, l.extents()});\n", "    (void)c, (void)l;\n")),
 ]

@@ -145,7 +145,7 @@ struct to_piece_views {
   }
 };
 template <class F>
-struct each_member_of {
+struct each_source {
   const F& f;
   template <class X>
   static constexpr bool is_leaf = is_member_source<X> || is_member_piece<X>;
@@ -158,8 +158,8 @@ struct each_member_of {
   }
 };
 template <class S, class F>
-void each_member(S& s, const F& f) {
-  (void)map_members(s, each_member_of<F>{f}, member_path({}));
+void visit_sources(S& s, const F& f) {
+  (void)map_members(s, each_source<F>{f}, member_path({}));
 }
 
 // A struct of arrays whose pieces are the struct with rows of each array.
@@ -173,27 +173,27 @@ struct struct_source {
   Members members;
   bool stores() const {
     bool any = false;
-    each_member(members, [&](const auto& a) { any = any || a.stores(); });
+    visit_sources(members, [&](const auto& a) { any = any || a.stores(); });
     return any;
   }
   std::optional<std::size_t> rows() const {
     std::optional<std::size_t> all;
-    each_member(members, [&](const auto& a) { all = joined_rows(all, a.rows()); });
+    visit_sources(members, [&](const auto& a) { all = joined_rows(all, a.rows()); });
     return all;
   }
   std::size_t row_bytes() const {
     std::size_t n = 0;
-    each_member(members, [&](const auto& a) { n += a.row_bytes(); });
+    visit_sources(members, [&](const auto& a) { n += a.row_bytes(); });
     return n;
   }
   bool load(slot& to, const batch_rows& r, const batch_streams& s) {
     if (!to.parts) to.parts.emplace(map_members(std::as_const(members), to_member_pieces(), member_path({})));
     bool loaded = false;
-    each_member(*to.parts, [&](const auto& p) { loaded = p->source.load(p->slot, r, s) || loaded; });
+    visit_sources(*to.parts, [&](const auto& p) { loaded = p->source.load(p->slot, r, s) || loaded; });
     return loaded;
   }
   void store(slot& from, const batch_rows& r, const batch_streams& s) {
-    each_member(*from.parts, [&](const auto& p) {
+    visit_sources(*from.parts, [&](const auto& p) {
       if (p->source.stores()) p->source.store(p->slot, r, s);
     });
   }
