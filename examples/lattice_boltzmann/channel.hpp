@@ -5,8 +5,8 @@
 
 struct channel {
   std::size_t rows, columns;
-  double inflow = 0.08;   // cells a step
-  double reynolds = 200;  // of the largest obstacle
+  double inflow = 0.06;   // cells a step
+  double reynolds = 100;  // of the largest obstacle
   double radius() const { return static_cast<double>(rows) / 9; }
   double rate() const { return 1 / (3 * inflow * 2 * radius() / reynolds + 0.5); }
   // 1 in the walls at the top and at the bottom, and in the obstacles. Row-major.
