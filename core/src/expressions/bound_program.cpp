@@ -44,22 +44,23 @@ class element_set {
 
 std::ptrdiff_t floor_div(std::ptrdiff_t a, std::ptrdiff_t b) { return a / b - (a % b < 0); }
 
-// True if elements of a along its axes from i on, and those of b from k on, may have bytes in common. b begins `offset`
-// bytes behind a. Compares along the axis of the largest distance first. This separates parts of one array, such as two
-// columns. Conservative where neighbours along an axis reach across several others.
-bool may_meet(const element_set& a, std::size_t i, const element_set& b, std::size_t k, std::ptrdiff_t offset) {
-  if (offset >= a.reach(i) || -offset >= b.reach(k)) return false;
-  if (i == a.count() && k == b.count()) return true;
-  const std::ptrdiff_t step = std::max(a.step(i), b.step(k));
-  const bool in_a = a.step(i) == step, in_b = b.step(k) == step;
-  const std::size_t inner_a = i + in_a, inner_b = k + in_b;
-  // The distances by which neighbours can be moved such that their inner parts meet.
-  const std::ptrdiff_t low = std::max(in_a ? -a.last(i) : 0, floor_div(-b.reach(inner_b) - offset, step) + 1);
-  const std::ptrdiff_t high = std::min(in_b ? b.last(k) : 0, floor_div(a.reach(inner_a) - offset - 1, step));
-  if (high - low > 1) return true;
-  for (std::ptrdiff_t by = low; by <= high; ++by)
-    if (may_meet(a, inner_a, b, inner_b, offset + by * step)) return true;
-  return false;
+// True if a and b may have bytes in common. b begins `offset` bytes behind a, and the ranges of their bytes overlap.
+// Compares the axes of the largest distance first: of two parts of one array these are the same axes, and one pair of
+// neighbours along each axis can meet. Conservative where several pairs can.
+bool may_meet(const element_set& a, const element_set& b, std::ptrdiff_t offset) {
+  std::size_t i = 0, k = 0;
+  while (i != a.count() || k != b.count()) {
+    const std::ptrdiff_t step = std::max(a.step(i), b.step(k));
+    // The distances, in steps, between neighbours whose inner parts meet.
+    const bool in_a = a.step(i) == step, in_b = b.step(k) == step;
+    const std::ptrdiff_t after = floor_div(-b.reach(k + in_b) - offset, step),
+                         last = floor_div(a.reach(i + in_a) - offset - 1, step);
+    const std::ptrdiff_t low = std::max(in_a ? -a.last(i) : 0, after + 1), high = std::min(in_b ? b.last(k) : 0, last);
+    if (low != high) return low < high;
+    offset += low * step;
+    i += in_a, k += in_b;
+  }
+  return true;
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ bool may_overlap(const program_operand& a, byte_range in_a, const program_operan
              size_b = static_cast<std::ptrdiff_t>(size_of(b.type));
   const std::ptrdiff_t apart = ((b.data - a.data) % step + step) % step;
   if (apart >= size_a && step - apart >= size_b) return false;
-  return may_meet(element_set(a), 0, element_set(b), 0, in_b.begin - in_a.begin);
+  return may_meet(element_set(a), element_set(b), in_b.begin - in_a.begin);
 }
 
 bool are_same_elements(const program_operand& destination, const program_operand& operand) {
