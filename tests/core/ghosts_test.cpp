@@ -63,7 +63,7 @@ void compare(std::mt19937_64& random) {
   for (std::size_t i = 1 + random() % 4; i-- > 0;) {
     const auto what = static_cast<kind>(random() % 5);
     if (what == kind::odd && !has_sign) continue;
-    steps.push_back(ghost_oracle::any_step<T, Rank>(random, what, allowed, any_value<T>(random)));
+    steps.push_back(ghost_oracle::any_step<T, Rank>(random, what, allowed, w, any_value<T>(random)));
   }
   const auto run = [&] {
     for (const auto& s : steps) ghost_oracle::run(a, s, widths);
@@ -155,6 +155,8 @@ BOOST_AUTO_TEST_CASE(errors_name_the_array_and_the_side) {
   refused(fr::side::high(1), {1, 0}, "side::high(1): their width along axis 1 is 0");
   refused(fr::side::low(0), {1, 2, 3}, "3 widths for 2 axes");
   refused(fr::side::low(0), -1, "is negative");
+  refused(fr::all_sides, 0, "the width is 0 along all axes");
+  refused(fr::side::low(1), {3, 1}, "axis 0 has 5 cells, and 3 ghost cells");  // rows of the columns' sides
   refused(fr::all_sides, 3, "axis 0 has 5 cells, and 3 ghost cells at each end leave none inside");
   refused(fr::side::low(0), 2, "are 2 cells wide, and 1 cells are inside along axis 0");
   const std::string found = failure_of<fr::invalid_argument>(

@@ -73,7 +73,7 @@ void compare(std::size_t seed, fr::team& t) {
   for (std::size_t i = d.between(1, 4); i-- > 0;) {
     const auto what = static_cast<kind>(d.below(5));
     if (what == kind::odd && !has_sign) continue;
-    steps.push_back(ghost_oracle::any_step<T, Rank>(random, what, allowed, any_value<T>(random)));
+    steps.push_back(ghost_oracle::any_step<T, Rank>(random, what, allowed, w, any_value<T>(random)));
   }
   fr::copy(std::span<const T>(inside), a);
   const auto run = [&] {
@@ -190,6 +190,9 @@ BOOST_AUTO_TEST_CASE(errors_name_the_array_and_the_side) {
   check_error<fr::invalid_argument>([&] { fr::fill(fr::ghosts(v, fr::all_sides, 1), fr::zero_gradient{}); },
                                     {"the width 1 is not that of the halo along axis 1, which is 2", "depth"});
   BOOST_CHECK_NO_THROW(fr::fill(fr::ghosts(v, fr::all_sides, {1, 2}), fr::zero_gradient{}));
+  fr::sharded_array<float, 1> bare(fr::team::all(), {4});
+  bare.name("bare");
+  refused(bare, fr::all_sides, fr::reflecting{}, "the width is 0 along all axes");
   fr::sharded_array<float, 1> none(fr::team::all(), {0}, {.halo = 1});
   BOOST_CHECK_NO_THROW(fr::fill(fr::ghosts(none, fr::all_sides), fr::reflecting{}));
 }

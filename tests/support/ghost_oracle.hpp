@@ -142,10 +142,11 @@ void run(A& a, const step<T>& s, const fr::ghost_widths& widths) {
   }
 }
 
-// Some sides of the axes for which allowed[d]; possibly none.
+// Some sides of the axes for which allowed[d]; possibly none. w: widths of the layer.
 template <class T, std::size_t Rank>
-step<T> any_step(std::mt19937_64& random, kind what, const std::array<bool, Rank>& allowed, T value) {
-  step<T> s{what, random() % 2 == 0, {}, value};
+step<T> any_step(std::mt19937_64& random, kind what, const std::array<bool, Rank>& allowed, const index<Rank>& w,
+                 T value) {
+  step<T> s{what, random() % 2 == 0 && w != index<Rank>{}, {}, value};
   for (std::size_t d = Rank; d-- > 0;)  // in another order than that of the axes
     for (const fr::side& one : {fr::side::high(d), fr::side::low(d)})
       if (!s.all && allowed[d] && random() % 2 == 0) s.sides.push_back(one);

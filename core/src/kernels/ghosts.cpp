@@ -36,6 +36,10 @@ std::vector<side> checked_sides(const side_list& sides, std::span<const std::siz
   std::vector<side> all = sides.sides;
   for (std::size_t d = 0; sides.all && d != widths.size(); ++d)
     if (widths[d] > 0) all.push_back(side::low(d)), all.push_back(side::high(d));
+  if (sides.all && all.empty())
+    throw invalid_argument("ghosts of " + array_text(array) +
+                           ": the width is 0 along all axes, so that there are none: " +
+                           "give a width above 0, and a sharded array a halo, such as .halo = 1");
   for (const side& s : all) {
     if (s.axis < 0 || static_cast<std::size_t>(s.axis) >= widths.size())
       throw invalid_argument(ghosts_text(s, array) + ": there is no axis " + std::to_string(s.axis) +
@@ -51,15 +55,13 @@ std::vector<side> checked_sides(const side_list& sides, std::span<const std::siz
   return all;
 }
 
-void need_interior(std::span<const side> sides, std::span<const std::size_t> widths,
-                   std::span<const std::size_t> extents, const array_look& array) {
-  for (const side& s : sides) {
-    const auto d = static_cast<std::size_t>(s.axis);
-    if (extents[d] <= 2 * widths[d])
-      throw invalid_argument(ghosts_text(s, array) + ": axis " + std::to_string(d) + " has " +
+void need_interior(std::span<const std::size_t> widths, std::span<const std::size_t> extents, const array_look& array) {
+  for (std::size_t d = 0; d != widths.size(); ++d)
+    if (widths[d] > 0 && (extents[d] == 0 || widths[d] > (extents[d] - 1) / 2))
+      throw invalid_argument("ghosts of " + array_text(array) + ": axis " + std::to_string(d) + " has " +
                              std::to_string(extents[d]) + " cells, and " + std::to_string(widths[d]) +
-                             " ghost cells at each end leave none inside: make the array of n + 2 * width cells");
-  }
+                             " ghost cells at each end leave none inside: make the array of n + 2 * width cells, or "
+                             "give a width for each axis, 0 for this one");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -62,7 +62,7 @@ void on_one_device(std::mt19937_64& random) {
   ghost_oracle::padded<int, Rank> expected(s.n, s.w, 5);
   fr::device_array<int, Rank> u(expected.extents(), 5);
   for (int i = 0; i < 3; ++i) {
-    const auto step = ghost_oracle::any_step<int, Rank>(random, kind::loop, s.allowed, 0);
+    const auto step = ghost_oracle::any_step<int, Rank>(random, kind::loop, s.allowed, s.w, 0);
     fr::parallel_for(fr::ghosts(u, step.list(), widths), triple{}, fr::inout(u));
     ghost_oracle::apply(expected, step);
   }
@@ -87,7 +87,7 @@ void on_many(std::size_t seed, const fr::team& t) {
   });
   ghost_oracle::wrap(expected, s.is_periodic);
   for (int i = 0; i < 3; ++i) {
-    const auto step = ghost_oracle::any_step<int, Rank>(random, kind::loop, s.allowed, 0);
+    const auto step = ghost_oracle::any_step<int, Rank>(random, kind::loop, s.allowed, s.w, 0);
     fr::parallel_for(fr::ghosts(u, step.list()), triple{}, fr::inout(u));
     ghost_oracle::apply(expected, step, s.is_periodic);
   }

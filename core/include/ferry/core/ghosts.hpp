@@ -55,11 +55,11 @@ namespace detail {
 // Returns one width for each axis. `array` names the array in errors. Throws invalid_argument.
 std::vector<std::size_t> checked_ghost_widths(const ghost_widths& w, std::size_t rank, const array_look& array);
 // Returns the sides in the order of their axes, low before high, each once. all_sides are those of the axes with a
-// width above 0. Throws invalid_argument for an axis that does not exist, or that has no ghost cells.
+// width above 0. Throws invalid_argument for an axis that does not exist or has no ghost cells, and for all_sides if no
+// axis has any.
 std::vector<side> checked_sides(const side_list& sides, std::span<const std::size_t> widths, const array_look& array);
-// Throws invalid_argument if no cell is left between the ghost cells of a side and those of the opposite side.
-void need_interior(std::span<const side> sides, std::span<const std::size_t> widths,
-                   std::span<const std::size_t> extents, const array_look& array);
+// Throws invalid_argument if no cell is left between the ghost cells at the two ends of an axis.
+void need_interior(std::span<const std::size_t> widths, std::span<const std::size_t> extents, const array_look& array);
 // "the ghost cells of array 'u' at the low side of axis 0".
 std::string ghosts_text(const side& s, const array_look& array);
 
@@ -96,7 +96,7 @@ class ghost_cells {
     const std::vector<std::size_t> widths = detail::checked_ghost_widths(w, Rank, look);
     for (std::size_t d = 0; d != Rank; ++d) widths_[d] = widths[d];
     sides_ = detail::checked_sides(sides, widths, look);
-    detail::need_interior(sides_, widths, {a.extents().data(), Rank}, look);
+    detail::need_interior(widths, {a.extents().data(), Rank}, look);
   }
 
   /// Returns the array with its ghost cells.
@@ -115,7 +115,7 @@ class ghost_cells {
     detail::ghost_slab<Rank> b{static_cast<std::size_t>(s.axis), s.end, {}, array_.extents()};
     for (std::size_t d = b.axis + 1; d < Rank; ++d) {
       b.first[d] = static_cast<std::ptrdiff_t>(widths_[d]);
-      b.shape[d] = array_.extent(d) > 2 * widths_[d] ? interior(d) : 0;
+      b.shape[d] = interior(d);
     }
     b.shape[b.axis] = widths_[b.axis];
     if (s.end == side_end::high) b.first[b.axis] = static_cast<std::ptrdiff_t>(array_.extent(b.axis) - widths_[b.axis]);
@@ -136,7 +136,8 @@ class ghost_cells {
 /// @param sides side::low(axis), side::high(axis), several in braces, or all_sides
 /// @param widths of the layer: one for all axes, or {one for each}
 /// @param at source line of the call
-/// @throws invalid_argument for an axis that does not exist or has no ghost cells, and if no cell remains inside
+/// @throws invalid_argument for an axis that does not exist or has no ghost cells, and if no cell remains inside along
+///   an axis with ghost cells
 template <class T, std::size_t Rank, memory_kind Kind>
 ghost_cells<T, Rank, Kind> ghosts(array_view<T, Rank, Kind>& a, const side_list& sides, const ghost_widths& widths,
                                   source_line at = source_line::here()) {
