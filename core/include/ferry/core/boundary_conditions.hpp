@@ -43,8 +43,18 @@ inline constexpr bool is_fixed_value = false;
 template <class T>
 inline constexpr bool is_fixed_value<fixed_value<T>> = true;
 template <class C>
-concept boundary_condition = is_fixed_value<C> || std::is_same_v<C, zero_gradient> || std::is_same_v<C, reflecting> ||
-    std::is_same_v<C, periodic>;
+inline constexpr bool is_boundary_condition = is_fixed_value<C> || std::is_same_v<C, zero_gradient> ||
+                                              std::is_same_v<C, reflecting> || std::is_same_v<C, periodic>;
+
+// False for a value that does not convert to an element.
+template <class T, class C>
+inline constexpr bool has_value_for = true;
+template <class T, class V>
+inline constexpr bool has_value_for<T, fixed_value<V>> = requires(const V& v) {
+  static_cast<T>(v);
+};
+template <class T, class C>
+inline constexpr bool can_fill = !std::is_const_v<T> && is_boundary_condition<C> && has_value_for<T, C>;
 
 // Elements whose sign an expression can change.
 template <class T>
@@ -119,13 +129,11 @@ void set_ghosts(stream_ref s, const array_view<T, Rank, Kind>& all, const ghost_
 template <class T, class C>
 constexpr void need_condition() {
   static_assert(!std::is_const_v<T>, "fill(ghosts(a, side), condition) writes to the array, and it is const");
-  static_assert(boundary_condition<C>,
+  static_assert(is_boundary_condition<C>,
                 "fill(ghosts(a, side), condition): the condition is fixed_value{x}, zero_gradient{}, reflecting{} or "
                 "periodic{}; for others, loop over the ghost cells by parallel_for(ghosts(a, side), functor, ...)");
-  if constexpr (requires(const C& c) { c.value; })
-    static_assert(
-        requires(const C& c) { static_cast<T>(c.value); },
-        "fill(ghosts(a, side), fixed_value{x}): x does not convert to an element of the array");
+  static_assert(has_value_for<T, C>,
+                "fill(ghosts(a, side), fixed_value{x}): x does not convert to an element of the array");
 }
 template <class T, class C>
 void need_sign(const C& condition, const array_look& array) {
@@ -146,7 +154,7 @@ void need_sign(const C& condition, const array_look& array) {
 template <class T, std::size_t Rank, memory_kind Kind, class C>
 void fill(stream_ref s, const ghost_cells<T, Rank, Kind>& g, const C& condition) {
   detail::need_condition<T, C>();
-  if constexpr (!std::is_const_v<T> && detail::boundary_condition<C>) {
+  if constexpr (detail::can_fill<T, C>) {
     const detail::array_look look = g.array().look();
     detail::need_sign<T>(condition, look);
     if constexpr (std::is_same_v<C, reflecting> || std::is_same_v<C, periodic>)

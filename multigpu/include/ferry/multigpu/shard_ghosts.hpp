@@ -216,7 +216,7 @@ void call_over_ghosts(refused_call, const Any&...) {}
 template <class T, std::size_t Rank, memory_kind Kind, class C>
 void fill(const shard_ghosts<T, Rank, Kind>& g, const C& condition) {
   detail::need_condition<T, C>();
-  if constexpr (!std::is_const_v<T> && detail::boundary_condition<C>) {
+  if constexpr (detail::can_fill<T, C>) {
     const shard_layout<Rank>& l = g.layout();
     const detail::array_look look = g.array().look();
     detail::need_sign<T>(condition, look);
