@@ -21,6 +21,7 @@ OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/s
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 SIM = "core/src/sim/machine.cpp"
+GHOSTS, SPACES = "multigpu/include/ferry/multigpu/shard_ghosts.hpp", "core/include/ferry/core/detail/kernels/spaces.hpp"
 ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
 SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
 SCAN = "multigpu/src/expressions/sharded_scan.cpp"
@@ -187,6 +188,12 @@ MUTANTS = [
     ("sorting of shards", "keys are taken for elements", (SEARCH, "are_keys ? other : key(other)", "key(other)")),
     ("sorting of shards", "positions are those within members", (SORTING, "places + static_cast<std::int64_t>(own.first[0])", "places + static_cast<std::int64_t>(0)")),
     ("sorting of shards", "what arrived is not sorted", (SORTING, "if (!r_.are_positions) return sort(m, p, 0, &here(cells_, m), nullptr);", "if (!r_.are_positions) return;")),
+    ("ghosts", "halos beside ghost cells may be out of date", (GHOSTS, " || (g.touch_halos() && !detail::is_fixed_value<C>))", ")")),
+    ("ghosts", "loops over ghost cells read old halos", (GHOSTS, "  if (g.touch_halos()) detail::refresh_halos(g.array());\n", "")),
+    ("ghosts", "neighbours keep old ghost cells", (GHOSTS, "    box<Rank> b = layout().local(member);", "    box<Rank> b = layout().own(member);")),
+    ("ghosts", "periodic cells come from the same end",
+     (GHOSTS, "l.team().member_of(s.end == side_end::low ? l.extents()[axis] - 1 : 0,", "l.team().member_of(s.end == side_end::high ? l.extents()[axis] - 1 : 0,")),
+    ("ghosts", "loops over ghost cells begin at the first row", (SPACES, "return f(first_y + j, first_x + i, p...);", "return f(j, first_x + i, p...);")),
     ("sorting of shards", "all pieces arrive at the beginning", (PIECES, "at += sent(m, to).size();", "at += 0 * sent(m, to).size();")),
     ("sorting of shards", "halos of operands are not exchanged", (SORTING, "  exchange_for(t, {&elements, 1});\n", "  (void)elements;\n")),
     ("sorting of shards", "halos of results count as up to date", (SORTING, "  to.note_changed();\n", "")),

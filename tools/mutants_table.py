@@ -34,6 +34,7 @@ REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places
 SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
 ADAPT, STRUCTS = "core/include/ferry/core/adapt.hpp", "core/include/ferry/core/struct_argument.hpp"
 STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
+GHOSTS, GHOSTS_HPP, CONDITIONS = "core/src/kernels/ghosts.cpp", "core/include/ferry/core/ghosts.hpp", "core/include/ferry/core/boundary_conditions.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
@@ -383,5 +384,13 @@ MUTANTS = [
     ("", "kernels use members that their device cannot reach", (STAGED, "return a.with_arrays([&](const auto& x) { return moved(x); });", "return a;")),
     ("", "adapt copies to the device of the array", (ADAPT, "made b(a.extents(), where.value_or(a.device()));", "made b(a.extents(), a.device());")),
     ("", "an adapted transpose is in row-major order", (ADAPT, "distance(order[j - 1]) < distance(order[j])", "false")),
+    # Ghost cells.
+    ("", "corners belong to the side of the first axis", (GHOSTS_HPP, "for (std::size_t d = b.axis + 1; d < Rank; ++d) {", "for (std::size_t d = 0; d < b.axis; ++d) {")),
+    ("", "sides are filled in the order of the call",
+     (GHOSTS, "return a.axis != b.axis ? a.axis < b.axis : a.end < b.end; });", "(void)a, (void)b; return false; });")),
+    ("", "axes without cells inside pass", (GHOSTS, "(extents[d] == 0 || widths[d] > (extents[d] - 1) / 2))", "extents[d] == 0)")),
+    ("", "a mirror repeats no cell", (CONDITIONS, "2 * width - 1 : width + inside - 1, -1}", "2 * width : width + inside - 2, -1}")),
+    ("", "walls keep the sign", (CONDITIONS, "return assign({s, at}, to, -lazy(cells));", "return assign({s, at}, to, lazy(cells));")),
+    ("", "a zero gradient copies a whole layer", (CONDITIONS, "width : width + inside - 1, 0}", "width : width + inside - 1, 1}")),
     ("", "unnamed members have no name in kernels", (STRUCTS, "if (!x.span.label().is_named()) x.span", "if (x.span.label().is_named()) x.span")),
 ]
