@@ -44,6 +44,12 @@ struct number {
   }
 };
 
+struct copy_of_next_column {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const {
+    a(i, j) = a(i, j + 1);
+  }
+};
+
 template <std::size_t Rank>
 struct scene {
   index<Rank> n, w;
@@ -137,6 +143,15 @@ BOOST_AUTO_TEST_CASE(read_other_arrays_around_their_cells) {
   fr::parallel_for(fr::ghosts(y, fr::side::low(0), {1, 0}), mean_beside{}, fr::in(x), fr::inout(y));
   BOOST_TEST((fr::to_vector(std::as_const(v).cells(0, {{-1, 0}})) == std::vector<float>{2, 2, 2}));
   BOOST_TEST((fr::to_vector(std::as_const(y).slice({0, 1})) == std::vector<float>{2, 2, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(exchange_halos_that_they_may_read) {
+  const fr::simulation sim("devices=2;schedule=random:4");
+  fr::sharded_array<int, 2> a(fr::team::all(), {4, 2}, {.halo = {1, 1}}, 0);
+  fr::parallel_for(fr::owned(a), number{}, a);
+  fr::parallel_for(fr::ghosts(a, fr::side::low(1)), copy_of_next_column{}, fr::inout(a));
+  BOOST_TEST((fr::to_vector(std::as_const(a).cells(0, {{0, 3}, {-1, 0}})) == std::vector<int>{0, 100, 200}));
+  BOOST_TEST((fr::to_vector(std::as_const(a).cells(1, {{1, 4}, {-1, 0}})) == std::vector<int>{100, 200, 300}));
 }
 
 BOOST_AUTO_TEST_CASE(pass_the_indices_of_the_whole_array) {
