@@ -121,9 +121,8 @@ shard_ghosts<const T, Rank, Kind> ghosts(const sharded_array<T, Rank, Kind>& a, 
                                          source_line at = source_line::here()) {
   return {a, sides, {}, at};
 }
-/// As above, and checks the widths, so that one statement serves arrays on one device and on many.
-/// @param widths those of the halo: one for all axes of the sides, or {one for each axis}
-/// @throws invalid_argument if the halo has another width
+/// As above, and throws invalid_argument if the widths, one for all axes of the sides or {one for each axis}, are not
+/// those of the halo. So one statement serves arrays on one device and on many.
 template <class T, std::size_t Rank, memory_kind Kind>
 shard_ghosts<T, Rank, Kind> ghosts(sharded_array<T, Rank, Kind>& a, const side_list& sides, const ghost_widths& widths,
                                    source_line at = source_line::here()) {
