@@ -14,7 +14,7 @@ using namespace expressions_test;
 
 using expressions_test::counted_runtime;
 
-// Any part of an array of 1 to 3 axes that begins at `data`: some elements of each axis, in steps, forwards or backwards.
+// Any part of an array that begins at `data`: some elements of each of three axes, in steps, forwards or backwards.
 fr::detail::program_operand any_part(std::mt19937_64& random, const std::byte* data, const std::array<int, 3>& extents,
                                      int most_step, fr::detail::scalar_type type) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

@@ -82,32 +82,30 @@ FERRY_FUNCTOR(fill_tile, {
   FERRY_HOST_DEVICE void operator()(fr::tile t, fr::mdspan<int, 2> v) const {
     for (std::size_t i = t.row; i < t.row + t.rows; ++i)
       for (std::size_t j = t.column; j < t.column + t.columns; ++j) v(i, j) += static_cast<int>(t.row + t.column);
-}
+  }
 });
 
 FERRY_FUNCTOR(count_values, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, unsigned* counts) const {
     fr::atomic_ref<unsigned>(counts[x[i]]).fetch_add(1u);
-}
+  }
 });
 
 FERRY_FUNCTOR(product, {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, const double* a, const double* b) const { return a[i] * b[i];
-}
+  FERRY_HOST_DEVICE double operator()(std::size_t i, const double* a, const double* b) const { return a[i] * b[i]; }
 });
 FERRY_FUNCTOR(element, {
-  FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::mdspan<const int, 2> u) const { return u(i, j);
-}
+  FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::mdspan<const int, 2> u) const { return u(i, j); }
 });
 FERRY_FUNCTOR(joined_by_xor, {
   template <class T>
   static constexpr T identity() {
     return T(0);
-}
-template <class T>
-FERRY_HOST_DEVICE T operator()(T a, T b) const {
-  return a ^ b;
-}
+  }
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(T a, T b) const {
+    return a ^ b;
+  }
 });
 
 // Of the values of elements.

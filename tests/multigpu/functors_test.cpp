@@ -20,18 +20,18 @@ FERRY_FUNCTOR(mean_of_neighbors, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u,
                                     fr::shard_span<double, 2> v) const {
     v(i, j) = 0.25 * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1));
-}
+  }
 });
 FERRY_FUNCTOR(value_of_cell, {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u) const {
     return u(i, j);
-}
+  }
 });
 
 FERRY_FUNCTOR(mirror_of_rows, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<double, 2> u) const {
     u(i, j) = -u(std::size_t(0) - 1 - i, j);
-}
+  }
 });
 
 double value_at(std::size_t i, std::size_t j) { return static_cast<double>((7 * i + 3 * j) % 32); }

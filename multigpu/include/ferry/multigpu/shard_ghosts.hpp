@@ -235,10 +235,10 @@ void fill(const shard_ghosts<T, Rank, Kind>& g, const C& condition) {
 
 inline namespace FERRY_UNIT {
 
-/// Calls f(index..., arguments...) for every ghost cell of some sides of a sharded array. Indices are those of the whole
-/// array: static_cast<std::ptrdiff_t>(i) is negative before the first cell. Each member processes the
-/// ghost cells that it has, on its stream, side by side in the order of the axes. Exchanges the halos of the array
-/// before, if they may be out of date. Never blocks, except as exchange_halos does. Pass the array as inout(a).
+/// Calls f(index..., arguments...) for every ghost cell of some sides of a sharded array. Indices are those of the
+/// whole array: static_cast<std::ptrdiff_t>(i) is negative before the first cell. Each member processes the ghost cells
+/// that it has, on its stream, side by side in the order of the axes. Exchanges the halos of the array before, if they
+/// may be out of date. Never blocks, except as exchange_halos does. Pass the array as inout(a).
 /// @param g the cells
 /// @param f the function of a cell
 /// @param arguments arrays and values for f, as in other loops over shards
