@@ -336,7 +336,7 @@ MUTANTS = [
     ("", "faults between devices cost what those from the CPU do", (REPORT, "fault_figures::between_devices.per_byte()", "fault_figures::to_devices.per_byte()")),
     ("", "the report forgets the line of the device's work", (MOVE_LOG, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
     ("", "residency does not ask the driver", (PLACES, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
-    ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
+    ("", "arrays that are passed bare lose their line", (ARGUMENTS, "(a, access_mode::inout, at);\n  } else", "(a, access_mode::inout, {});\n  } else")),
     # Eviction: pages moved or discarded while idle.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.access_epoch() != access_epoch) return;\n", "    (void)access_epoch;\n")),
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !is_over", "u.where.overlaps(use.where) && false")),

@@ -22,6 +22,7 @@
 #include "ferry/core/graph.hpp"
 #include "ferry/core/half.hpp"
 #include "ferry/core/host.hpp"
+#include "ferry/core/host_task.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/math.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 
@@ -141,6 +142,7 @@ void timeline::wait(ticket t) {
 void timeline::wait_checked(ticket t) {
   wait(t);
   if (is_lost(t)) throw_lost("its result", t);
+  registry_.raise_task_failures();
 }
 
 void timeline::throw_lost(std::string_view what, ticket t) const {
@@ -209,6 +211,7 @@ void timeline::synchronize() {
 }
 
 bool timeline::is_done() {
+  refuse_inside_host_task("query a stream");
   const ticket covers = last();
   bool done = false, asked = false;
   or_fail([&] {

@@ -54,7 +54,8 @@ enum class call_fault : std::uint8_t {
   fixed_struct,    // a struct whose arrays do not follow a template parameter, or with members that kernels cannot take
   no_struct_span,  // the functor does not take the struct with spans
   not_callable,
-  no_result,  // a reduction's functor returns nothing
+  no_result,      // a reduction's functor returns nothing
+  device_memory,  // an array of a device, where the CPU runs the functor
 };
 
 template <class X>
@@ -63,6 +64,30 @@ template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
 template <class A>
 inline constexpr bool is_array_argument<out_argument<A>> = is_array_argument<A>;
+
+// What in(), inout() and out() return for arrays in memory of a device, which calls on the CPU refuse. as_argument()
+// removes the mark.
+template <class A>
+struct device_argument : A {};
+template <class A>
+inline constexpr bool is_array_argument<device_argument<A>> = is_array_argument<A>;
+template <class X>
+struct unmarked_argument {
+  using type = X;
+  static constexpr bool is_of_device = false;
+};
+template <class A>
+struct unmarked_argument<device_argument<A>> {
+  using type = A;
+  static constexpr bool is_of_device = true;
+};
+template <memory_kind Kind, class A>
+auto marked_argument(const A& a) {
+  if constexpr (Kind == memory_kind::device)
+    return device_argument<A>{a};
+  else
+    return a;
+}
 
 // Structs of arrays, whose arrays are listed by each_array.
 template <class X>
@@ -87,6 +112,8 @@ template <class X>
 inline constexpr bool is_out_argument = false;
 template <class A>
 inline constexpr bool is_out_argument<out_argument<A>> = true;
+template <class A>
+inline constexpr bool is_out_argument<device_argument<A>> = is_out_argument<A>;
 
 // True if a functor's parameter of type P, without const and reference, only reads the elements of its array. False if
 // the functor declares no type (void).
@@ -123,7 +150,7 @@ array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, acces
 /// @return the argument
 template <class T, std::size_t Rank, memory_kind Kind>
 auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
-  return detail::make_argument<const T>(v, detail::access_mode::in, at);
+  return detail::marked_argument<Kind>(detail::make_argument<const T>(v, detail::access_mode::in, at));
 }
 /// Marks an array as read and written.
 /// @param v the array or view
@@ -132,7 +159,7 @@ auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()
 template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
-  return detail::make_argument<T>(v, detail::access_mode::inout, at);
+  return detail::marked_argument<Kind>(detail::make_argument<T>(v, detail::access_mode::inout, at));
 }
 /// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -147,7 +174,8 @@ auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) 
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
-  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, detail::access_mode::out, at)};
+  return detail::marked_argument<Kind>(
+      out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, detail::access_mode::out, at)});
 }
 /// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -169,16 +197,16 @@ auto as_argument(A&& a, source_line at = {}) {
     else
       return typename X::argument(a);
   } else if constexpr (is_array_argument<X>) {
-    return X(a);
+    return typename unmarked_argument<X>::type(a);
   } else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {
     return as_argument<P>(std::as_const(a), at);
   } else if constexpr (requires { a.as_kernel_argument(at); }) {
     return a.as_kernel_argument(at);
   } else if constexpr (array_like<X>) {
     if constexpr (std::is_const_v<std::remove_reference_t<A>> || std::is_const_v<typename X::element_type>)
-      return in(a, at);
+      return make_argument<const typename X::element_type>(a, access_mode::in, at);
     else
-      return inout(a, at);
+      return make_argument<typename X::element_type>(a, access_mode::inout, at);
   } else if constexpr (std::is_trivially_copyable_v<X>) {
     return X(a);
   } else if constexpr (lists_members<X> && std::is_const_v<std::remove_reference_t<A>>) {

@@ -27,6 +27,8 @@ template <class T, std::size_t Rank>
 inline constexpr bool has_elements<array_argument<T, Rank>> = true;
 template <class A>
 inline constexpr bool has_elements<out_argument<A>> = has_elements<A>;
+template <class A>
+inline constexpr bool has_elements<device_argument<A>> = has_elements<A>;
 // The type of the elements of an array argument, without const.
 template <class A>
 using element_of_argument = std::remove_const_t<typename decltype(A::span)::element_type>;

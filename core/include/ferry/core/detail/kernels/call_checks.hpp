@@ -175,6 +175,9 @@ consteval auto checked() {
       fault != not_callable,
       "declare the functor's parameters as the call passes them: std::size_t for each dimension (or one "
       "ferry::tile), then T* or ferry::mdspan<T, Rank> for each array, and values by value or const reference");
+  static_assert(fault != device_memory,
+                "copy the array to a ferry::host_array and pass that, or make it a ferry::unified_array: a host task "
+                "runs on the CPU, which cannot access memory of a device. Work for the device goes to ferry::submit");
   static_assert(fault != no_result, "return a value from the functor: parallel_reduce joins what it returns");
   if constexpr (fault == none)
     return typename Check::accepted();
