@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 #include "ordering/capture.hpp"
@@ -230,14 +231,6 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
   if (this_thread_state.submitting)
     throw invalid_argument("ferry was called (" + std::string(what) +
                            ") from inside a submission: call it before or after the submission");
-}
-
-void refuse_inside_host_task(std::string_view what) {
-  if (this_thread_state.in_host_task)
-    throw invalid_argument("ferry was called (" + std::string(what) +
-                           ") from inside a function that a stream runs on the CPU, where waits would deadlock: call "
-                           "it before or after host_task or submit, and pass the arrays that the function uses as "
-                           "arguments");
 }
 
 void refuse_inside_capture(std::string_view what) {

@@ -17,6 +17,14 @@ std::string text_of(const std::exception_ptr& what) {
 
 }  // namespace
 
+void refuse_inside_host_task(std::string_view what) {
+  if (this_thread_state.in_host_task)
+    throw invalid_argument("ferry was called (" + std::string(what) +
+                           ") from inside a function that a stream runs on the CPU, where waits would deadlock: call "
+                           "it before or after host_task or submit, and pass the arrays that the function uses as "
+                           "arguments");
+}
+
 void host_task_failures::add(source_line at, std::exception_ptr what) noexcept {
   lock_guard lock(mutex_);
   if (count_.load(std::memory_order_relaxed) == 0) first_at_ = at, first_ = std::move(what);

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 
-#include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {

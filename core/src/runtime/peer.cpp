@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 

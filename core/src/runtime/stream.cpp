@@ -7,6 +7,7 @@
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"

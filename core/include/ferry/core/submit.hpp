@@ -157,6 +157,8 @@ void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
                          std::forward<Arguments>(arguments)...);
 }
 
+inline namespace FERRY_UNIT {
+
 /// Submits f.on_cuda() to CUDA devices. Simulated devices run f.on_simulated() instead, with its accesses checked for
 /// races and copied as those of kernels.
 /// @param s stream of the work
@@ -169,6 +171,8 @@ void submit(located<stream_ref> s, const cuda_or_simulated<F, G>& f, Arguments&&
   detail::submit_either(detail::checked<cuda>(), detail::checked<simulated>(), s, f.on_cuda(), f.on_simulated(),
                         std::forward<Arguments>(arguments)...);
 }
+
+}  // namespace FERRY_UNIT
 
 /// Address of an array for work on `s` that ferry does not track: an unbounded access.
 ///

@@ -20,8 +20,6 @@ class capture_session;
 
 // Throws invalid_argument inside a submission of the calling thread (R14).
 void refuse_inside_submission(std::string_view what);
-// Throws invalid_argument inside a host task, for calls that may be made inside other submissions.
-void refuse_inside_host_task(std::string_view what);
 // Throws invalid_argument inside a capture of the calling thread.
 void refuse_inside_capture(std::string_view what);
 

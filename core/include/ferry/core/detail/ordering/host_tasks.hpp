@@ -4,6 +4,7 @@
 #include <exception>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ferry/core/detail/support/internal.hpp"
@@ -30,6 +31,9 @@ class host_task_scope {
  private:
   const bool submitting_, in_host_task_;
 };
+
+// Throws invalid_argument inside a host task, for calls that may be made inside other submissions.
+void refuse_inside_host_task(std::string_view what);
 
 // The exceptions of the host tasks of a runtime, until a call that waits throws them. Thread-safe.
 class host_task_failures {
