@@ -36,6 +36,8 @@ ADAPT, STRUCTS = "core/include/ferry/core/adapt.hpp", "core/include/ferry/core/s
 STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 GHOSTS, GHOSTS_HPP, CONDITIONS = "core/src/kernels/ghosts.cpp", "core/include/ferry/core/ghosts.hpp", "core/include/ferry/core/boundary_conditions.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
+HOST_TASK, SUBMIT = "core/include/ferry/core/host_task.hpp", "core/include/ferry/core/submit.hpp"
+TASK_SCOPE, TASK_FAILURES = "core/include/ferry/core/detail/ordering/host_tasks.hpp", "core/src/ordering/host_tasks.cpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
 ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
@@ -393,4 +395,15 @@ MUTANTS = [
     ("", "walls keep the sign", (CONDITIONS, "return assign({s, at}, to, -lazy(cells));", "return assign({s, at}, to, lazy(cells));")),
     ("", "a zero gradient copies a whole layer", (CONDITIONS, "width : width + inside - 1, 0}", "width : width + inside - 1, 1}")),
     ("", "unnamed members have no name in kernels", (STRUCTS, "if (!x.span.label().is_named()) x.span", "if (x.span.label().is_named()) x.span")),
+    # Functions that the CPU runs in the order of a stream.
+    ("R8", "host tasks order nothing", (HOST_TASK, "  (add_use(uses, a), ...);\n  need_host_access", "  need_host_access")),
+    ("", "the race checker does not see what host tasks access", (HOST_TASK, "  (add_kernel_use(touched, a), ...);\n", "")),
+    ("", "what host tasks throw is lost", (HOST_TASK, "failures_->add(at_, std::current_exception());", "")),
+    ("", "what host tasks throw is reported twice", (TASK_FAILURES, "count = count_.exchange(0);", "count = count_.load();")),
+    ("", "the CPU reads what a host task that threw has left", (HOST_ACCESS, "    streams.raise_task_failures(use_text(use));\n", "    ;\n")),
+    ("", "copies to the CPU do not report what host tasks threw", (COPY, "  if (const timelines& streams = on.registry(); streams.task_failures()->any()) [[unlikely]]", "  if (const timelines& streams = on.registry(); false)")),
+    ("R14", "host tasks query events", (TASK_SCOPE, "in_host_task_(std::exchange(this_thread_state.in_host_task, true))", "in_host_task_(this_thread_state.in_host_task)")),
+    ("R14", "a thread that ran a host task stays inside of it", (TASK_SCOPE, "    this_thread_state.in_host_task = in_host_task_;\n", "")),
+    ("R14", "the second function of a submission calls ferry", (SUBMIT, "    const host_task_scope inside;\n", "")),
+    ("R8", "the second function of a submission orders nothing", (SUBMIT, "  (add_use(uses, a), ...);\n  const auto body", "  const auto body")),
 ]

@@ -169,9 +169,9 @@ BOOST_AUTO_TEST_CASE(errors_of_tasks_under_random_schedules) {
       fr::stream s{fr::device(0)}, t{fr::device(1)};
       fr::host_array<int> a({n}, 1);
       a.name("a");
+      const auto fail = [](int*) { throw std::runtime_error("disk full"); };
       const int line = __LINE__ + 1;
-      fr::host_task(
-          s, [](int*) { throw std::runtime_error("disk full"); }, a);
+      fr::host_task(s, fail, a);
       fr::parallel_for(t, n, add{1}, a);
       check_error<fr::host_task_error>([&] { (void)a[3]; },
                                        {"host_task in host_tasks_test.cpp:" + std::to_string(line), "disk full",
@@ -180,6 +180,13 @@ BOOST_AUTO_TEST_CASE(errors_of_tasks_under_random_schedules) {
       fr::host_task(
           s, [&](int*) { fr::fill(t, a, 1); }, a);
       check_error<fr::host_task_error>([] { fr::synchronize(); }, {"from inside a function"});
+      fr::host_task(
+          s, [&](int*) { (void)t.record(); }, a);
+      check_error<fr::host_task_error>([] { fr::synchronize(); }, {"record an event", "from inside a function"});
+      fr::device_array<int> copied({n}, 0);
+      fr::host_task(s, fail, a);
+      fr::copy(t, a, copied);
+      check_error<fr::host_task_error>([&] { (void)fr::to_vector(copied); }, {"disk full", "the wait for the unnamed"});
       fr::host_task(
           s, [](fr::mdspan<const int, 1> x) { (void)x[n]; }, a);  // checked as in kernels
       check_error<fr::host_task_error>([&] { s.synchronize(); }, {"'a'", "index 64"});
