@@ -117,9 +117,9 @@ void enqueue_task_checked(refused_call, const Any&...) {}
 /// thread that calls f may be one of the driver; work of other streams may run meanwhile, later work of this stream
 /// waits.
 ///
-/// f must not call ferry or CUDA: calls of ferry that submit, wait or allocate throw there. Nor may it be the last owner
-/// of memory that borrow() returned, whose end waits. If f throws, the next call that waits for work of the runtime
-/// throws host_task_error: a synchronize, an access of the CPU to an array, or a copy to the CPU.
+/// f must not call ferry or CUDA: calls of ferry that submit, wait or allocate throw there. Nor may it be the last
+/// owner of memory that borrow() returned, whose end waits. If f throws, the next call that waits for work of the
+/// runtime throws host_task_error: a synchronize, an access of the CPU to an array, or a copy to the CPU.
 /// @param s stream of the call
 /// @param f takes arrays as pointers or mdspans, and values. It is copied, and destroyed after the call; in a capture,
 ///   with the graph

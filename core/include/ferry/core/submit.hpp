@@ -123,8 +123,8 @@ void submit_either(First, Second, const Any&...) {}
 }  // namespace FERRY_UNIT
 }  // namespace detail
 
-/// Two functions for submit(): one calls a library for CUDA devices, the other computes the same on the CPU. So programs
-/// that call libraries run on simulated devices.
+/// Two functions for submit(): one calls a library for CUDA devices, the other computes the same on the CPU. So
+/// programs that call libraries run on simulated devices.
 /// @tparam F takes the stream, then the arguments, as for submit()
 /// @tparam G takes the arguments only, and reads and writes the same arrays
 template <class F, class G>
