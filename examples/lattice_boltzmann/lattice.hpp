@@ -40,8 +40,8 @@ FERRY_FUNCTOR_USING((d2q9, moments), step, {
   double inflow;
   double rate;  // of the collisions: 1 / (3 viscosity + 1/2)
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const double, 3> now,
-                                    ferry::shard_span<const unsigned char, 2> solid, ferry::shard_span<double, 3> next)
-      const {
+                                    ferry::shard_span<const unsigned char, 2> solid,
+                                    ferry::shard_span<double, 3> next) const {
     if (solid(i, j)) {
       for (int q = 0; q < d2q9::directions; ++q) next(q, i, j) = now(q, i, j);
       return;
@@ -81,9 +81,10 @@ FERRY_FUNCTOR_USING((d2q9, moments), velocity, {
     moments m;
     for (int q = 0; q < d2q9::directions; ++q) m.add(q, f(q, i, j));
     m.divide();
-    to(0, i, j) = solid(i, j) ? 0 : m.u;
-    to(1, i, j) = solid(i, j) ? 0 : m.v;
-}  // namespace lattice
+    const double moves = solid(i, j) ? 0 : 1;
+    to(0, i, j) = moves * m.u;
+    to(1, i, j) = moves * m.v;
+  }
 });
 
 }  // namespace lattice

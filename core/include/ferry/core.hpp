@@ -1,6 +1,8 @@
 /// @file
 /// All of ferry::core: devices, streams, arrays and the work on them.
 #pragma once
+#include "ferry/core/detail/kernels/call_checks.hpp"  // first: errors of calls then name no other header
+
 #include "ferry/core/adapt.hpp"
 #include "ferry/core/allocation_log.hpp"
 #include "ferry/core/array.hpp"
@@ -9,7 +11,6 @@
 #include "ferry/core/boundary_conditions.hpp"
 #include "ferry/core/compare.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/explain.hpp"

@@ -62,8 +62,6 @@ struct shard_parts {
   const shard_part<Rank>* end() const { return part.data() + count; }
 };
 
-[[noreturn]] void throw_no_components(const std::string& name, std::size_t dimension, std::size_t rank,
-                                      std::size_t axis);
 // Returns the distribution of the cells of an array of which dimension `components` counts their components.
 template <std::size_t Rank>
 std::shared_ptr<const shard_layout<Rank - 1>> layout_without(const shard_layout<Rank>& l, std::size_t components,
