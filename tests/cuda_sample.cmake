@@ -12,6 +12,7 @@ set(cuda_sample
     contract/reduce_test.cpp                 # parallel_reduce: CUB
     contract/submit_test.cpp                 # native streams
     unified/kernels/automatic_test.cpp       # kernels on unified memory
+    multigpu/kernels/ghost_loops_test.cpp    # loops over ghost cells, of one device and of shards
     multigpu/kernels/sharded_test.cpp)       # loops and reductions over shards
 foreach(source IN LISTS cuda_sample)
   if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/${source})

@@ -10,6 +10,7 @@ SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
 SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
+COMPONENTS = "multigpu/include/ferry/multigpu/detail/loops/components.hpp"
 STORE = "multigpu/include/ferry/multigpu/detail/shards/shard_store.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
@@ -20,6 +21,7 @@ OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/s
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 SIM = "core/src/sim/machine.cpp"
+GHOSTS, SPACES = "multigpu/include/ferry/multigpu/shard_ghosts.hpp", "core/include/ferry/core/detail/kernels/spaces.hpp"
 ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
 SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
 SCAN = "multigpu/src/expressions/sharded_scan.cpp"
@@ -122,8 +124,8 @@ MUTANTS = [
     ("arguments", "a bare array is written where the parameter is const",
      (ARGUMENTS, "} else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {", "} else if constexpr (false) {")),
     ("arguments", "an explicit inout() is read where the parameter is const",
-     (ARGUMENTS, "  } else if constexpr (is_array_argument<X>) {\n    return X(a);\n",
-      "  } else if constexpr (is_array_argument<X>) {\n    X b(a);\n    if (reads) b.mode = access_mode::in;\n    return b;\n")),
+     (ARGUMENTS, "  } else if constexpr (is_array_argument<X>) {\n    return typename unmarked_argument<X>::type(a);\n",
+      "  } else if constexpr (is_array_argument<X>) {\n    typename unmarked_argument<X>::type b(a);\n    if (reads) b.mode = access_mode::in;\n    return b;\n")),
     ("arguments", "a bare sharded array is written where the parameter is const",
      (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
@@ -186,6 +188,12 @@ MUTANTS = [
     ("sorting of shards", "keys are taken for elements", (SEARCH, "are_keys ? other : key(other)", "key(other)")),
     ("sorting of shards", "positions are those within members", (SORTING, "places + static_cast<std::int64_t>(own.first[0])", "places + static_cast<std::int64_t>(0)")),
     ("sorting of shards", "what arrived is not sorted", (SORTING, "if (!r_.are_positions) return sort(m, p, 0, &here(cells_, m), nullptr);", "if (!r_.are_positions) return;")),
+    ("ghosts", "halos beside ghost cells may be out of date", (GHOSTS, " || (g.touch_halos() && !detail::is_fixed_value<C>))", ")")),
+    ("ghosts", "loops over ghost cells read old halos", (GHOSTS, "  if (g.touch_halos()) detail::refresh_halos(g.array());\n", "")),
+    ("ghosts", "neighbours keep old ghost cells", (GHOSTS, "    box<Rank> b = layout().local(member);", "    box<Rank> b = layout().own(member);")),
+    ("ghosts", "periodic cells come from the same end",
+     (GHOSTS, "l.team().member_of(s.end == side_end::low ? l.extents()[axis] - 1 : 0,", "l.team().member_of(s.end == side_end::high ? l.extents()[axis] - 1 : 0,")),
+    ("ghosts", "loops over ghost cells begin at the first row", (SPACES, "return f(first_y + j, first_x + i, p...);", "return f(j, first_x + i, p...);")),
     ("sorting of shards", "all pieces arrive at the beginning", (PIECES, "at += sent(m, to).size();", "at += 0 * sent(m, to).size();")),
     ("sorting of shards", "halos of operands are not exchanged", (SORTING, "  exchange_for(t, {&elements, 1});\n", "  (void)elements;\n")),
     ("sorting of shards", "halos of results count as up to date", (SORTING, "  to.note_changed();\n", "")),
@@ -193,4 +201,9 @@ MUTANTS = [
     ("text", "cells behind a box are shown", (TEXT, "std::min(end_of(own), end_of(box))", "end_of(own)")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
+    ("components", "components are always the first dimension", (COMPONENTS, "    if (array.axis() == region.axis()) c.axis = Rank - 1;\n", "")),
+    ("components", "loops see the first component only", (COMPONENTS, "static_cast<std::ptrdiff_t>(e[c.axis]);", "1;")),
+    ("components", "shapes of fields with components are not compared", (COMPONENTS, "same && array.extents()[c.of_cells(d)] == region.extents()[d];", "same;")),
+    ("components", "the gap between boundaries is along another dimension", (COMPONENTS, "{{}, c.of_cells(p.gap_axis), p.gap_begin, p.gap_end}", "{{}, 0 * p.gap_axis, p.gap_begin, p.gap_end}")),
+    ("components", "halos of fields with components stay up to date", (SHARD_ARGUMENTS, "    a.what->note_changed(region_with_components<Rank, Region::rank>{r, c, l.extents()});\n", "    (void)c, (void)l;\n")),
 ]

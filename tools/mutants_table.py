@@ -27,11 +27,17 @@ HINTS = "unified/src/migration/migration.cpp"
 ADVICE = "unified/src/migration/advice_table.cpp"
 TUNED, TUNER = "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
 ROOM, IDLE = "unified/src/migration/page_eviction.cpp", "core/src/ordering/idle_guard.cpp"
+ADAPTED_BATCHES = "unified/include/ferry/unified/detail/batches/adapted_batches.hpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
 SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
+ADAPT, STRUCTS = "core/include/ferry/core/adapt.hpp", "core/include/ferry/core/struct_argument.hpp"
+STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
+GHOSTS, GHOSTS_HPP, CONDITIONS = "core/src/kernels/ghosts.cpp", "core/include/ferry/core/ghosts.hpp", "core/include/ferry/core/boundary_conditions.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
+HOST_TASK, SUBMIT = "core/include/ferry/core/host_task.hpp", "core/include/ferry/core/submit.hpp"
+TASK_SCOPE, TASK_FAILURES = "core/include/ferry/core/detail/ordering/host_tasks.hpp", "core/src/ordering/host_tasks.cpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
 ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
@@ -257,8 +263,8 @@ MUTANTS = [
     ("R18", "a graph ends while its last launch runs", (GRAPH, "        if (last_on) last_on->wait(last_at);\n", "")),
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get(at);", "(void)r;")),
     # Declared uses.
-    ("R9", "a strided out() view counts as wholly written", (SIMULATED_LAUNCH, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
-    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),
+    ("R9", "a strided out() view counts as wholly written", (SIMULATED_LAUNCH, "x.mode != access_mode::out || !x.contiguous;", "x.mode != access_mode::out;")),
+    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*x.owner, x.bytes, x.mode != access_mode::in, ", "list.add(*x.owner, x.bytes, x.mode == access_mode::inout, ")),
     # Copies.
     ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false, false, from.at);\n", "")),
     ("R9", "a copy in steps does not log its source", (STEPS, "  add(whole_.from, false);\n", "")),
@@ -321,6 +327,9 @@ MUTANTS = [
     ("", "uploads of batches are waited for at once", (PIPELINE, "    settle();\n    unsettled_ = std::move(next.settle);", "    unsettled_ = std::move(next.settle);\n    settle();")),
     ("", "pinned sources of batches are never waited for", (SLOT, "if (begun->upload.is_read_later()) settle", "if (false) settle")),
     ("", "a slot is filled before its results are stored", (PIPELINE, "    if (!stores_) ++released_;", "    ++released_;")),
+    ("", "batches of structs write nothing back", (ADAPTED_BATCHES, "any = any || a.stores();", "any = false;")),
+    ("", "pieces of lists come twice", (ADAPTED_BATCHES, "auto element = next(r.first);", "auto element = next(r.first / 2);")),
+    ("", "members of different lengths are cut together", (ADAPTED_BATCHES, "if (a && b && *a != *b)", "if (false)")),
     ("", "a slot does not grow for a larger piece", (SLOT, "if (buffer_.size() < n) {", "if (buffer_.size() == 0) {")),
     ("", "what is being uploaded goes too early", (SLOT, "std::move(owner), {up,", "nullptr, {up,")),
     # The migration report, and residency.
@@ -329,7 +338,7 @@ MUTANTS = [
     ("", "faults between devices cost what those from the CPU do", (REPORT, "fault_figures::between_devices.per_byte()", "fault_figures::to_devices.per_byte()")),
     ("", "the report forgets the line of the device's work", (MOVE_LOG, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
     ("", "residency does not ask the driver", (PLACES, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
-    ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
+    ("", "arrays that are passed bare lose their line", (ARGUMENTS, "(a, access_mode::inout, at);\n  } else", "(a, access_mode::inout, {});\n  } else")),
     # Eviction: pages moved or discarded while idle.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.access_epoch() != access_epoch) return;\n", "    (void)access_epoch;\n")),
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !is_over", "u.where.overlaps(use.where) && false")),
@@ -369,4 +378,32 @@ MUTANTS = [
     ("threads", "planes begin at their first line", (SIMULATED_LAUNCH, "if (++j == space.y) j = 0, ++k;", "++j;")),
     ("threads", "parts of copies begin at the first row", (CPU_STRIDED, "s.base += static_cast<std::ptrdiff_t>(begin) * s.stride_bytes[0];", "")),
     ("threads", "parts of transform begin at the first element of a line", (TRANSFORM_ON_CPU, "run(line, first, count);", "run(line, 0, count);")),
+    # Structs of arrays: uploads and arguments of kernels.
+    ("R8", "structs that are only read order nothing",
+     (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.mode == access_mode::in) return;\n    list.add(")),
+    ("R8", "structs that are written whole order nothing",
+     (ARGUMENTS, "  each_array(a, [&](const auto& x) {\n    list.add(", "  each_array(a, [&](const auto& x) {\n    if (is_struct_argument<A> && x.mode == access_mode::out) return;\n    list.add(")),
+    ("", "kernels use members that their device cannot reach", (STAGED, "return a.with_arrays([&](const auto& x) { return moved(x); });", "return a;")),
+    ("", "adapt copies to the device of the array", (ADAPT, "made b(a.extents(), where.value_or(a.device()));", "made b(a.extents(), a.device());")),
+    ("", "an adapted transpose is in row-major order", (ADAPT, "distance(order[j - 1]) < distance(order[j])", "false")),
+    # Ghost cells.
+    ("", "corners belong to the side of the first axis", (GHOSTS_HPP, "for (std::size_t d = b.axis + 1; d < Rank; ++d) {", "for (std::size_t d = 0; d < b.axis; ++d) {")),
+    ("", "sides are filled in the order of the call",
+     (GHOSTS, "return a.axis != b.axis ? a.axis < b.axis : a.end < b.end; });", "(void)a, (void)b; return false; });")),
+    ("", "axes without cells inside pass", (GHOSTS, "(extents[d] == 0 || widths[d] > (extents[d] - 1) / 2))", "extents[d] == 0)")),
+    ("", "a mirror repeats no cell", (CONDITIONS, "2 * width - 1 : width + inside - 1, -1}", "2 * width : width + inside - 2, -1}")),
+    ("", "walls keep the sign", (CONDITIONS, "return assign({s, at}, to, -lazy(cells));", "return assign({s, at}, to, lazy(cells));")),
+    ("", "a zero gradient copies a whole layer", (CONDITIONS, "width : width + inside - 1, 0}", "width : width + inside - 1, 1}")),
+    ("", "unnamed members have no name in kernels", (STRUCTS, "if (!x.span.label().is_named()) x.span", "if (x.span.label().is_named()) x.span")),
+    # Functions that the CPU runs in the order of a stream.
+    ("R8", "host tasks order nothing", (HOST_TASK, "  (add_use(uses, a), ...);\n  need_host_access", "  need_host_access")),
+    ("", "the race checker does not see what host tasks access", (HOST_TASK, "  (add_kernel_use(touched, a), ...);\n", "")),
+    ("", "what host tasks throw is lost", (HOST_TASK, "failures_->add(at_, std::current_exception());", "")),
+    ("", "what host tasks throw is reported twice", (TASK_FAILURES, "count = count_.exchange(0);", "count = count_.load();")),
+    ("", "the CPU reads what a host task that threw has left", (HOST_ACCESS, "    streams.raise_task_failures(use_text(use));\n", "    ;\n")),
+    ("", "copies to the CPU do not report what host tasks threw", (COPY, "  if (const timelines& streams = on.registry(); streams.task_failures()->any()) [[unlikely]]", "  if (const timelines& streams = on.registry(); false)")),
+    ("R14", "host tasks query events", (TASK_SCOPE, "in_host_task_(std::exchange(this_thread_state.in_host_task, true))", "in_host_task_(this_thread_state.in_host_task)")),
+    ("R14", "a thread that ran a host task stays inside of it", (TASK_SCOPE, "    this_thread_state.in_host_task = in_host_task_;\n", "")),
+    ("R14", "the second function of a submission calls ferry", (SUBMIT, "    const host_task_scope inside;\n", "")),
+    ("R8", "the second function of a submission orders nothing", (SUBMIT, "  (add_use(uses, a), ...);\n  const auto body", "  const auto body")),
 ]

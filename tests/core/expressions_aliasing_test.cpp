@@ -1,6 +1,11 @@
 // Destinations that are operands: the same elements in place, other overlaps through a temporary, exchanges.
+#include <random>
+#include <set>
+
 #include "counted_runtime.hpp"
+#include "expressions/bound_program.hpp"
 #include "expressions_fixture.hpp"
+#include "support/seeds.hpp"
 
 namespace expressions_aliasing {
 namespace {
@@ -8,6 +13,40 @@ namespace {
 using namespace expressions_test;
 
 using expressions_test::counted_runtime;
+
+// Any part of an array that begins at `data`: some elements of each of three axes, in steps, forwards or backwards.
+fr::detail::program_operand any_part(std::mt19937_64& random, const std::byte* data, const std::array<int, 3>& extents,
+                                     int most_step, fr::detail::scalar_type type) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  fr::detail::program_operand o;
+  o.data = data, o.type = type, o.shape.rank = 3;
+  auto stride = static_cast<std::ptrdiff_t>(fr::detail::size_of(type));
+  for (std::size_t d = 0; d != 3; ++d) {  // the last axis first
+    const int first = below(extents[d]), step = 1 + below(most_step),
+              n = 1 + below((extents[d] - 1 - first) / step + 1);
+    const bool back = below(3) == 0;
+    o.data += stride * (back ? first + (n - 1) * step : first);
+    o.shape.extent[d] = static_cast<std::size_t>(n);
+    o.stride_bytes[d] = n == 1 ? 0 : back ? -step * stride : step * stride;
+    stride *= extents[d];
+  }
+  return o;
+}
+std::set<const std::byte*> bytes_of(const fr::detail::program_operand& o) {
+  std::set<const std::byte*> all;
+  const auto& e = o.shape.extent;
+  for (std::size_t i = 0; i != e[0] * e[1] * e[2]; ++i) {
+    const std::size_t at[] = {i % e[0], i / e[0] % e[1], i / e[0] / e[1]};
+    const std::byte* p = o.data;
+    for (std::size_t d = 0; d != 3; ++d) p += static_cast<std::ptrdiff_t>(at[d]) * o.stride_bytes[d];
+    for (std::size_t b = 0; b != fr::detail::size_of(o.type); ++b) all.insert(p + b);
+  }
+  return all;
+}
+bool have_common_bytes(const fr::detail::program_operand& a, const fr::detail::program_operand& b) {
+  const auto in_a = bytes_of(a), in_b = bytes_of(b);
+  return std::any_of(in_a.begin(), in_a.end(), [&](const std::byte* p) { return in_b.count(p) != 0; });
+}
 
 }  // namespace
 }  // namespace expressions_aliasing
@@ -41,6 +80,40 @@ BOOST_AUTO_TEST_CASE(disjoint_parts_of_an_array_need_no_temporary) {
   auto m = counted<float>(extents<2>{3, 3});
   BOOST_TEST(r.evaluations_during([&] { m.slice({fr::all_of, {0, 1}}) = m.slice({fr::all_of, {2, 3}}) + 0; }) == 1);
   CHECK_ELEMENTS(m, {2, 1, 2, 5, 4, 5, 8, 7, 8});
+  // Several columns, and a mirrored plane in the middle of three dimensions.
+  auto c = counted<float>(extents<2>{3, 4});
+  BOOST_TEST(r.evaluations_during([&] { c.slice({fr::all_of, {0, 2}}) = c.slice({fr::all_of, {2, 4}}) + 0; }) == 1);
+  CHECK_ELEMENTS(c, {2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11});
+  BOOST_TEST(r.evaluations_during([&] { c.slice({fr::all_of, {0, 2}}) = c.slice({fr::all_of, {1, 3}}) + 0; }) == 2);
+  CHECK_ELEMENTS(c, {3, 2, 2, 3, 7, 6, 6, 7, 11, 10, 10, 11});
+  auto p = counted<int>(extents<3>{2, 4, 1});
+  BOOST_TEST(r.evaluations_during([&] { p.slice({fr::all_of, {0, 2}}) = p.slice({fr::all_of, {2, 4, -1}}) + 0; }) == 1);
+  CHECK_ELEMENTS(p, {3, 2, 2, 3, 7, 6, 6, 7});
+}
+
+// Exact for boxes of one array. Never false for parts that overlap: of other steps, shapes of the array, and types.
+BOOST_AUTO_TEST_CASE(parts_that_overlap_are_found) {
+  static std::byte memory[4096];
+  std::size_t overlaps = 0;
+  for (std::size_t seed = 0; seed < support::seeds(4000); ++seed) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    const std::array<int, 3> e{1 + below(6), 1 + below(6), 1 + below(6)},
+        other{1 + below(9), 1 + below(9), 1 + below(4)};
+    const auto box = any_part(random, memory, e, 1, fr::detail::scalar_type::float32);
+    const auto same = any_part(random, memory, e, 1, fr::detail::scalar_type::float32);
+    BOOST_TEST(fr::detail::may_overlap(box, same) == have_common_bytes(box, same), "boxes of seed " << seed);
+    const auto steps = any_part(random, memory, e, 3, fr::detail::scalar_type::float32);
+    const auto shape = any_part(random, memory + below(9), other, 3, fr::detail::scalar_type::int16);
+    for (const auto* one : {&box, &steps})
+      for (const auto* two : {&steps, &shape})
+        if (have_common_bytes(*one, *two)) {
+          ++overlaps;
+          BOOST_TEST(fr::detail::may_overlap(*one, *two), "parts of seed " << seed);
+          BOOST_TEST(fr::detail::may_overlap(*two, *one), "parts of seed " << seed);
+        }
+  }
+  BOOST_TEST(overlaps > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(overlaps_read_what_was_there_before) {

@@ -10,9 +10,11 @@
 #include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/copy.hpp"
 #include "ferry/core/functor.hpp"
+#include "ferry/core/ghosts.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/parallel_reduce.hpp"
+#include "ferry/core/precompile.hpp"
 #include "ferry/core/soa.hpp"
 #include "ferry/core/transform.hpp"
 #include "support/check_error.hpp"
@@ -60,6 +62,19 @@ FERRY_FUNCTOR_USING((pair_of_weights), weighted, {
 FERRY_FUNCTOR(sum_of_indices, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, fr::mdspan<std::int64_t, 3> v) const {
     v(i, j, k) = static_cast<std::int64_t>((i * v.extent(1) + j) * v.extent(2) + k);
+}  // namespace
+}  // namespace functors
+);
+
+// Of ghost cells, in any number of dimensions.
+FERRY_FUNCTOR(numbered_ghosts, {
+  int first;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<int, 1> v) const { v(i) += first + static_cast<int>(i); }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<int, 2> v) const {
+    v(i, j) += first + static_cast<int>(10 * i + j);
+  }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, fr::mdspan<int, 3> v) const {
+    v(i, j, k) += first + static_cast<int>(100 * i + 10 * j + k);
   }
 });
 
@@ -116,6 +131,26 @@ fr::unified_array<T, Rank> random_numbers(const fr::extents<Rank>& e, std::mt199
   return a;
 }
 
+// Each cell with a number, of those around the interior.
+template <std::size_t Rank>
+void check_ghosts(const fr::extents<Rank>& e) {
+  fr::unified_array<int, Rank> v(e, 1);
+  fr::parallel_for(fr::ghosts(v, fr::all_sides, 1), numbered_ghosts{7}, fr::inout(v));
+  const std::vector<int> got = fr::to_vector(v);
+  std::size_t at[Rank] = {}, wrong = 0;
+  for (const int found : got) {
+    int number = 0;
+    bool is_ghost = false;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      number = 10 * number + static_cast<int>(at[d]);
+      is_ghost = is_ghost || at[d] == 0 || at[d] + 1 == e[d];
+    }
+    wrong += found != (is_ghost ? 8 + number : 1);
+    for (std::size_t d = Rank; d-- > 0 && ++at[d] == e[d];) at[d] = 0;
+  }
+  BOOST_TEST(wrong == 0u, wrong << " cells of shape " << e.text() << " are wrong");
+}
+
 }  // namespace
 }  // namespace functors
 
@@ -133,6 +168,24 @@ BOOST_AUTO_TEST_CASE(lines) {
     fr::parallel_for(n, axpy{3}, fr::in(x), fr::inout(y));
     BOOST_TEST((fr::to_vector(y) == expected), n);
   }
+}
+
+BOOST_AUTO_TEST_CASE(ghost_cells) {
+  check_ghosts(fr::extents<1>{6});
+  check_ghosts(fr::extents<2>{5, 7});
+  check_ghosts(fr::extents<3>{4, 3, 5});
+}
+
+BOOST_AUTO_TEST_CASE(ghost_cells_of_a_graph) {
+  fr::stream s(fr::device(0));
+  fr::unified_array<int, 2> v({3, 3}, 0);
+  const auto cells = fr::ghosts(v, fr::side::high(1), 1);
+  fr::precompile_for(s, cells, numbered_ghosts{1}, fr::inout(v));
+  fr::precompile_for(cells, numbered_ghosts{1}, fr::inout(v));
+  BOOST_TEST((fr::to_vector(v) == std::vector<int>(9, 0)));
+  fr::graph g = fr::capture(s, [&] { fr::parallel_for(s, cells, numbered_ghosts{1}, fr::inout(v)); });
+  g.launch(s);
+  BOOST_TEST((fr::to_vector(v) == std::vector<int>{0, 0, 3, 0, 0, 13, 0, 0, 23}));
 }
 
 BOOST_AUTO_TEST_CASE(members_functions_and_views) {

@@ -12,6 +12,7 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/failures.hpp"
+#include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
 using support::failure_of;
@@ -81,6 +82,23 @@ BOOST_AUTO_TEST_CASE(the_cpu_is_a_backend) {
   BOOST_TEST(cpu->device_count() == 2);
   BOOST_TEST(cpu->properties(1).name == "CPU 1");
   BOOST_TEST(cpu->memory(1).total_bytes == std::size_t{1} << 30);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_gpu_the_cpu_is_the_default,
+                     *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+                       const variable none("FERRY_BACKEND", "");
+                       return boost::test_tools::assertion_result(fr::detail::choose_backend()->name() != "cuda");
+                     })) {
+  const support::quiet_stderr quiet;
+  const variable b("FERRY_BACKEND", "");
+  {
+    const variable v("FERRY_SIM", ""), c("FERRY_CPU", "threads=2");
+    const auto cpu = fr::detail::choose_backend();
+    BOOST_TEST((cpu->name() == "cpu" && cpu->device_count() == 1));
+  }
+  const variable v("FERRY_SIM", "devices=3");
+  const auto simulated = fr::detail::choose_backend();
+  BOOST_TEST((simulated->name() == "sim" && simulated->device_count() == 3));
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_that_does_not_parse_is_an_error) {

@@ -13,8 +13,9 @@ namespace fr = ferry;
 FERRY_FUNCTOR(set_values, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<double, 2> u) const {
     u(i, j) = static_cast<double>((7 * i + 3 * j) % 32);
-  }
-});
+}  // namespace
+}  // namespace functors_of_shards
+);
 FERRY_FUNCTOR(mean_of_neighbors, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u,
                                     fr::shard_span<double, 2> v) const {
@@ -24,6 +25,12 @@ FERRY_FUNCTOR(mean_of_neighbors, {
 FERRY_FUNCTOR(value_of_cell, {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> u) const {
     return u(i, j);
+  }
+});
+
+FERRY_FUNCTOR(mirror_of_rows, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<double, 2> u) const {
+    u(i, j) = -u(std::size_t(0) - 1 - i, j);
   }
 });
 
@@ -55,6 +62,15 @@ BOOST_AUTO_TEST_CASE(a_stencil_and_its_sum) {
   BOOST_TEST((fr::to_vector(v) == expected));
   BOOST_TEST(fr::parallel_reduce(fr::owned(v), value_of_cell{}, fr::plus{}, fr::in(v)).value() == sum);
   BOOST_TEST(fr::parallel_reduce(fr::owned(v), value_of_cell{}, fr::maximum{}, fr::in(v)).value() == most);
+}
+
+BOOST_AUTO_TEST_CASE(ghost_cells) {
+  fr::sharded_array<double, 2> u(fr::team(fr::devices()), {8, 3}, {.halo = 1}, 0.);
+  fr::parallel_for(fr::owned(u), set_values{}, u);
+  const auto cells = fr::ghosts(u, fr::side::low(0));
+  fr::precompile_for(cells, mirror_of_rows{}, fr::inout(u));
+  fr::parallel_for(cells, mirror_of_rows{}, fr::inout(u));
+  BOOST_TEST((fr::to_vector(std::as_const(u).cells(0, {{-1, 1}})) == std::vector<double>{-0., -3, -6, 0, 3, 6}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -146,23 +146,30 @@ void executor::run_out_of_memory(u32 number, bool offers) {
   }
 }
 
+template <class F, class... A>
+void executor::loop(const step& s, const F& f, const A&... a) {
+  const bool by_task = s.k % 3 == 0 && ((a.owner->get().kind != fr::memory_kind::device) && ...);
+  if (!by_task) return fr::parallel_for(stream(s.stream), s.n, f, a...);
+  fr::host_task(
+      stream(s.stream),
+      [f, n = s.n](const auto&... p) {
+        for (std::size_t i = 0; i < n; ++i) f(i, p.data()...);
+      },
+      a...);
+}
+
 bool executor::run(const step& s) {
   auto& y = arrays_[static_cast<std::size_t>(s.y)];
   const auto write = [&](fr::detail::access_mode mode) { return inout(s.y, s.lo, s.n, mode); };
   switch (s.what) {
     case op::map:
-      fr::parallel_for(stream(s.stream), s.n, map_kernel{s.k}, write(fr::detail::access_mode::inout),
-                       in(s.x, s.lx, s.n), in(s.z, s.lz, s.n));
+      loop(s, map_kernel{s.k}, write(fr::detail::access_mode::inout), in(s.x, s.lx, s.n), in(s.z, s.lz, s.n));
       break;
-    case op::set:
-      fr::parallel_for(stream(s.stream), s.n, set_kernel{s.k}, write(fr::detail::access_mode::out), in(s.x, s.lx, s.n));
-      break;
+    case op::set: loop(s, set_kernel{s.k}, write(fr::detail::access_mode::out), in(s.x, s.lx, s.n)); break;
     case op::fill:
       std::visit([&](auto& a) { fr::fill(stream(s.stream), a.slice({s.lo, s.lo + s.n}), s.k); }, y->a);
       break;
-    case op::accumulate:
-      fr::parallel_for(stream(s.stream), s.n, add_kernel{s.k}, inout(s.y, 0, s.n, fr::detail::access_mode::inout));
-      break;
+    case op::accumulate: loop(s, add_kernel{s.k}, inout(s.y, 0, s.n, fr::detail::access_mode::inout)); break;
     case op::copy: copy(s); break;
     case op::upload: upload(s); break;
     case op::turn: turn(s); break;
@@ -350,7 +357,7 @@ void executor::graph(const step& s) {
   const fr::stream_ref a = stream(s.stream), b = stream(s.other);
   const auto y = inout(s.y, s.lo, s.n, fr::detail::access_mode::inout);
   fr::graph g = fr::capture(a, [&] {
-    fr::parallel_for(a, s.n, raw_kernel{s.k}, y, in(s.x, s.lx, s.n));
+    loop(s, raw_kernel{s.k}, y, in(s.x, s.lx, s.n));
     fr::parallel_for(b, s.n, set_kernel{s.k}, inout(s.x, s.lx, s.n, fr::detail::access_mode::out), in(s.y, s.lo, s.n));
   });
   g.launch(b);

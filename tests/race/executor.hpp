@@ -44,6 +44,9 @@ class executor {
   ferry::array_argument<const u32, 1> in(int slot, std::size_t lo, std::size_t n) const;
   ferry::array_argument<u32, 1> inout(int slot, std::size_t lo, std::size_t n, ferry::detail::access_mode mode) const;
   ferry::stream_ref stream(int i) const;
+  // Calls f(i, pointers...) for the elements of a step: as a kernel, or at times as a task of the CPU.
+  template <class F, class... A>
+  void loop(const step& s, const F& f, const A&... a);
   void renew(const step& s);
   void renew_stream(int i);
   void copy(const step& s);

@@ -282,8 +282,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_left_ends_its_threads_and_frees_what_was_rea
     }
 }
 
-// As after exit() within the loop, the pipeline is not destroyed when the thread ends. Reads for an upload that waits
-// continue until the upload is destroyed.
+// As exit() within the loop: the thread ends, and nobody destroys the pipeline. An upload that waits reads on until it
+// is destroyed.
 BOOST_AUTO_TEST_CASE(waiting_uploads_are_freed_when_the_thread_of_the_loop_ends) {
   const auto held = std::make_shared<int>(0);
   std::atomic<bool> waits{false}, stopped{false};

@@ -1,13 +1,16 @@
 /// @file
 /// All of ferry::core: devices, streams, arrays and the work on them.
 #pragma once
+#include "ferry/core/detail/kernels/call_checks.hpp"  // first: errors of calls then name no other header
+
+#include "ferry/core/adapt.hpp"
 #include "ferry/core/allocation_log.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/borrow.hpp"
+#include "ferry/core/boundary_conditions.hpp"
 #include "ferry/core/compare.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/explain.hpp"
@@ -16,13 +19,16 @@
 #include "ferry/core/fill.hpp"
 #include "ferry/core/function.hpp"
 #include "ferry/core/functor.hpp"
+#include "ferry/core/ghosts.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/half.hpp"
 #include "ferry/core/host.hpp"
+#include "ferry/core/host_task.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/math.hpp"
 #include "ferry/core/measure.hpp"
+#include "ferry/core/members.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/core/memory_pressure.hpp"
@@ -47,6 +53,7 @@
 #include "ferry/core/soa.hpp"
 #include "ferry/core/sort.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/core/struct_argument.hpp"
 #include "ferry/core/submit.hpp"
 #include "ferry/core/topology.hpp"
 #include "ferry/core/transform.hpp"

@@ -7,8 +7,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// FERRY_BACKEND=cuda|cpu|sim. Unset: CUDA if there is a device, else the simulator, which is reported in one line on
-// stderr. Throws parse_error for another value, not_supported for cuda in a build without it, device_error for a broken
+// FERRY_BACKEND=cuda|cpu|sim. Unset: CUDA if there is a device, else the CPU, or the simulator if FERRY_SIM is set; one
+// line on stderr reports it. Throws parse_error for another value, not_supported for cuda in a build without it, device_error for a broken
 // driver.
 std::unique_ptr<backend> choose_backend();
 

@@ -7,6 +7,7 @@
 #include "backend/cpu_strided.hpp"
 #include "copies/copy_operation.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/fill.hpp"
 #include "ordering/capture.hpp"
 
@@ -149,6 +150,9 @@ bool enqueue_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, 
   timeline& on = s.timeline();
   const ticket at = on.last();
   on.wait(at);
+  if (const timelines& streams = on.registry(); streams.task_failures()->any()) [[unlikely]]
+    streams.raise_task_failures(
+        is_array(from) ? use_text({&from.owner->get(from.at), from.bytes, false, false, from.at}) : std::string());
   if (!on.is_lost(at)) return true;
   if (!is_array(to)) {
     allocation& source = from.owner->get(from.at);

@@ -52,7 +52,7 @@ byte_ranges ranges_of(std::span<const program_operand> all) {
 bool is_hazard(const expression_program& p, const byte_ranges& ranges, const program_operand& to) {
   const byte_range written = to.bytes();
   for (std::size_t k = 0; k != p.operands.size(); ++k)
-    if (may_overlap(to, written, p.operands[k], ranges[k]) && !are_same_elements(to, p.operands[k])) return true;
+    if (!are_same_elements(to, p.operands[k]) && may_overlap(to, written, p.operands[k], ranges[k])) return true;
   return false;
 }
 

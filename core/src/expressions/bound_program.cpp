@@ -1,6 +1,7 @@
 #include "expressions/bound_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -11,6 +12,56 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::uint8_t none = 255;  // no number yet
+
+// The elements of an operand: the bytes of one, and the distances between neighbours along axes, largest first.
+class element_set {
+ public:
+  explicit element_set(const program_operand& o) : element_bytes_(static_cast<std::ptrdiff_t>(size_of(o.type))) {
+    for (std::size_t d = 0; d != o.shape.rank; ++d)
+      if (o.stride_bytes[d] != 0)
+        axes_[count_++] = {std::abs(o.stride_bytes[d]), static_cast<std::ptrdiff_t>(o.shape.extent[d]) - 1};
+    std::sort(axes_.begin(), axes_.begin() + static_cast<std::ptrdiff_t>(count_),
+              [](const axis& x, const axis& y) { return x.step > y.step; });
+  }
+  std::size_t count() const { return count_; }
+  std::ptrdiff_t step(std::size_t k) const { return k < count_ ? axes_[k].step : 0; }
+  std::ptrdiff_t last(std::size_t k) const { return axes_[k].last; }
+  // Bytes from the first element to the end of the last, along the axes from k on.
+  std::ptrdiff_t reach(std::size_t k) const {
+    std::ptrdiff_t all = element_bytes_;
+    for (; k < count_; ++k) all += axes_[k].step * axes_[k].last;
+    return all;
+  }
+
+ private:
+  struct axis {
+    std::ptrdiff_t step, last;
+  };
+  std::array<axis, max_rank> axes_{};
+  std::size_t count_ = 0;
+  std::ptrdiff_t element_bytes_;
+};
+
+std::ptrdiff_t floor_div(std::ptrdiff_t a, std::ptrdiff_t b) { return a / b - (a % b < 0); }
+
+// True if a and b may have bytes in common. b begins `offset` bytes behind a, and the ranges of their bytes overlap.
+// Compares the axes of the largest distance first: of two parts of one array these are the same axes, and one pair of
+// neighbours along each axis can meet. Conservative where several pairs can.
+bool may_meet(const element_set& a, const element_set& b, std::ptrdiff_t offset) {
+  std::size_t i = 0, k = 0;
+  while (i != a.count() || k != b.count()) {
+    const std::ptrdiff_t step = std::max(a.step(i), b.step(k));
+    // The distances, in steps, between neighbours whose inner parts meet.
+    const bool in_a = a.step(i) == step, in_b = b.step(k) == step;
+    const std::ptrdiff_t after = floor_div(-b.reach(k + in_b) - offset, step),
+                         last = floor_div(a.reach(i + in_a) - offset - 1, step);
+    const std::ptrdiff_t low = std::max(in_a ? -a.last(i) : 0, after + 1), high = std::min(in_b ? b.last(k) : 0, last);
+    if (low != high) return low < high;
+    offset += low * step;
+    i += in_a, k += in_b;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -29,7 +80,8 @@ bool may_overlap(const program_operand& a, byte_range in_a, const program_operan
   const auto size_a = static_cast<std::ptrdiff_t>(size_of(a.type)),
              size_b = static_cast<std::ptrdiff_t>(size_of(b.type));
   const std::ptrdiff_t apart = ((b.data - a.data) % step + step) % step;
-  return apart < size_a || step - apart < size_b;
+  if (apart >= size_a && step - apart >= size_b) return false;
+  return may_meet(element_set(a), element_set(b), in_b.begin - in_a.begin);
 }
 
 bool are_same_elements(const program_operand& destination, const program_operand& operand) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 #include "ordering/capture.hpp"
@@ -226,6 +227,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_inside_submission(std::string_view what) {
+  refuse_inside_host_task(what);
   if (this_thread_state.submitting)
     throw invalid_argument("ferry was called (" + std::string(what) +
                            ") from inside a submission: call it before or after the submission");

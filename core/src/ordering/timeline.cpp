@@ -141,6 +141,7 @@ void timeline::wait(ticket t) {
 void timeline::wait_checked(ticket t) {
   wait(t);
   if (is_lost(t)) throw_lost("its result", t);
+  registry_.raise_task_failures();
 }
 
 void timeline::throw_lost(std::string_view what, ticket t) const {
@@ -209,6 +210,7 @@ void timeline::synchronize() {
 }
 
 bool timeline::is_done() {
+  refuse_inside_host_task("query a stream");
   const ticket covers = last();
   bool done = false, asked = false;
   or_fail([&] {

@@ -8,6 +8,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 timeline& timelines::take(int device, int priority) {
+  refuse_inside_host_task("create a stream");
   lock_guard lock(mutex_);
   std::vector<timeline*>& stock = stock_[{device, priority}];
   while (!stock.empty()) {

@@ -4,6 +4,7 @@
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
@@ -40,6 +41,8 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   access_policy* const policy = what.kind == memory_kind::unified ? runtime::current().policy() : nullptr;
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const host_wait over = wait_for_elements(what, where, write, how.at);
+  if (const timelines& streams = runtime::current().streams(); streams.task_failures()->any()) [[unlikely]]
+    streams.raise_task_failures(use_text(use));
   const host_access_state state = over.seen;
   tell_host_access(what, where, mode, how, over.access_epoch);
   runtime::current().memory().pressure().at_synchronization();

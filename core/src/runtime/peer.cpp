@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 
@@ -45,6 +46,7 @@ peer_grants::peer_grants(detail::backend& backend, int devices, peer_policy how)
 
 bool peer_grants::grant(int device, int owner, peer_memory sort) {
   if (device == owner) return true;
+  refuse_inside_host_task("enable peer access");
   std::lock_guard lock(mutex_);
   // plain memory first: copies of pooled memory may be captured then
   if (sort == peer_memory::pooled) (void)ask(device, owner, peer_memory::plain);

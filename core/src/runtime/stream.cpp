@@ -7,6 +7,7 @@
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
@@ -71,6 +72,7 @@ runtime_streams& own_streams_of(runtime& m) {
 // submission's turn.
 template <class Give>
 void enqueue_outside_history(timeline& t, Give enqueue) {
+  refuse_inside_host_task("record an event, or wait for it");
   if (this_thread_state.capture || this_thread_state.submitting) return enqueue(t.stream());
   t.in_turn([&] { enqueue(t.stream()); });
 }
@@ -170,6 +172,7 @@ stream_ref default_stream(device d) {
 }
 
 event::event(stream_ref s) : serial_(runtime::current().serial()) {
+  refuse_inside_host_task("record an event");
   need_current(s);
   detail::backend& backend = runtime::current().backend();
   native_ = backend.create_event(s.where().index(), true);
@@ -210,9 +213,13 @@ void event::synchronize() const {
   m.backend().synchronize(current());
   m.synchronized();
   m.memory().pressure().at_synchronization();
+  m.streams().raise_task_failures();
 }
 
-bool event::is_done() const { return runtime::current().backend().is_done(current()); }
+bool event::is_done() const {
+  refuse_inside_host_task("query an event");
+  return runtime::current().backend().is_done(current());
+}
 
 double milliseconds_between(const event& from, const event& to) {
   from.synchronize();

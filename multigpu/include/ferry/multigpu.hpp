@@ -10,6 +10,7 @@
 #include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_gather.hpp"
+#include "ferry/multigpu/shard_ghosts.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/shard_precompile.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"

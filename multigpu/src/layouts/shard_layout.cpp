@@ -61,6 +61,12 @@ void throw_other_layout(const std::string& name, const std::string& has, const s
       ": arrays that are used together must be cut the same way on the same team; use ferry::reshard");
 }
 
+void throw_no_components(const std::string& name, std::size_t dimension, std::size_t rank, std::size_t axis) {
+  throw invalid_argument("cells of " + quoted_name(name, "sharded array") + " with components in dimension " +
+                         std::to_string(dimension) + " of " + std::to_string(rank) + ", cut along axis " +
+                         std::to_string(axis) + ": components are the first or the last dimension, which is not cut");
+}
+
 void need_same_team(const team& a, const team& b) {
   if (!(a == b))
     throw invalid_argument(

@@ -138,6 +138,18 @@ std::vector<way_in<Kind>> ways_in() {
          fr::submit(
              w.s, [](fr::native_stream, const int*) {}, fr::in(x.a));
        }},
+      {"submit of two functions",
+       [](S x, W w) { fr::submit(w.s, fr::cuda_or_simulated([](fr::native_stream, int*) {}, [](int*) {}), x.a); }},
+      {"host_task",
+       [](S x, W w) {
+         fr::host_task(
+             w.s, [](int*) {}, x.a);
+       }},
+      {"host_task of in",
+       [](S x, W w) {
+         fr::host_task(
+             w.s, [](const int*) {}, fr::in(x.a));
+       }},
       {"pointer", [](S x, W w) { (void)fr::pointer(x.a, w.s); }},
       {"parallel_for", [](S x, W w) { fr::parallel_for(w.s, n, add_one{}, x.a); }},
       {"parallel_reduce",
@@ -357,6 +369,7 @@ BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
       {"graph", [&] { g.launch(t); }},
       {"capture", [&] { (void)fr::capture(s, [] {}); }},
       {"submit", [&] { fr::submit(s, [](fr::native_stream) {}); }},
+      {"host_task", [&] { fr::host_task(s, [] {}); }},
       {"fill", [&] { fr::fill(s, fr::device_array<int>({n}), 1); }},
   };
   for (const auto& [name, go] : ways) {

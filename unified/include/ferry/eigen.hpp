@@ -1,7 +1,9 @@
 /// @file
 /// Views of arrays as Eigen matrices and vectors: no copies, usable in expressions. Also includes copies from and to
-/// Eigen (core/eigen_copy.hpp). Optional: requires Eigen 3.3 or later, which ferry itself does not.
+/// Eigen (core/eigen_copy.hpp), and uploads of Eigen's objects by adapt() (core/eigen_adapt.hpp). Optional: requires
+/// Eigen 3.3 or later, which ferry itself does not.
 #pragma once
+#include "ferry/core/eigen_adapt.hpp"
 #include "ferry/core/eigen_copy.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/version.hpp"

@@ -7,6 +7,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/members.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -50,8 +51,11 @@ enum class call_fault : std::uint8_t {
   no_soa_span,
   other_members,
   no_shard_span,
+  fixed_struct,    // a struct whose arrays do not follow a template parameter, or with members that kernels cannot take
+  no_struct_span,  // the functor does not take the struct with spans
   not_callable,
-  no_result,  // a reduction's functor returns nothing
+  no_result,      // a reduction's functor returns nothing
+  device_memory,  // an array of a device, where the CPU runs the functor
 };
 
 template <class X>
@@ -61,10 +65,55 @@ inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
 template <class A>
 inline constexpr bool is_array_argument<out_argument<A>> = is_array_argument<A>;
 
+// What in(), inout() and out() return for arrays in memory of a device, which calls on the CPU refuse. as_argument()
+// removes the mark.
+template <class A>
+struct device_argument : A {};
+template <class A>
+inline constexpr bool is_array_argument<device_argument<A>> = is_array_argument<A>;
+template <class X>
+struct unmarked_argument {
+  using type = X;
+  static constexpr bool is_of_device = false;
+};
+template <class A>
+struct unmarked_argument<device_argument<A>> {
+  using type = A;
+  static constexpr bool is_of_device = true;
+};
+template <memory_kind Kind, class A>
+auto marked_argument(const A& a) {
+  if constexpr (Kind == memory_kind::device)
+    return device_argument<A>{a};
+  else
+    return a;
+}
+
+// Structs of arrays, whose arrays are listed by each_array.
+template <class X>
+inline constexpr bool is_struct_argument = false;
+template <class A>
+inline constexpr bool is_struct_argument<out_argument<A>> = is_struct_argument<A>;
+
+// Number of arrays in an argument; in a struct, the greatest number.
+template <class A>
+inline constexpr std::size_t most_arrays = is_array_argument<A> ? 1 : 0;
+
+// Calls f(argument) for each array in an argument of a call.
+template <class A, class F>
+void each_array([[maybe_unused]] const A& a, [[maybe_unused]] const F& f) {
+  if constexpr (is_struct_argument<A>)
+    a.each_array(f);
+  else if constexpr (is_array_argument<A>)
+    f(a);
+}
+
 template <class X>
 inline constexpr bool is_out_argument = false;
 template <class A>
 inline constexpr bool is_out_argument<out_argument<A>> = true;
+template <class A>
+inline constexpr bool is_out_argument<device_argument<A>> = is_out_argument<A>;
 
 // True if a functor's parameter of type P, without const and reference, only reads the elements of its array. False if
 // the functor declares no type (void).
@@ -101,7 +150,7 @@ array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, acces
 /// @return the argument
 template <class T, std::size_t Rank, memory_kind Kind>
 auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
-  return detail::make_argument<const T>(v, detail::access_mode::in, at);
+  return detail::marked_argument<Kind>(detail::make_argument<const T>(v, detail::access_mode::in, at));
 }
 /// Marks an array as read and written.
 /// @param v the array or view
@@ -110,7 +159,7 @@ auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()
 template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
-  return detail::make_argument<T>(v, detail::access_mode::inout, at);
+  return detail::marked_argument<Kind>(detail::make_argument<T>(v, detail::access_mode::inout, at));
 }
 /// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -125,7 +174,8 @@ auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) 
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
-  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, detail::access_mode::out, at)};
+  return detail::marked_argument<Kind>(
+      out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, detail::access_mode::out, at)});
 }
 /// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -147,18 +197,22 @@ auto as_argument(A&& a, source_line at = {}) {
     else
       return typename X::argument(a);
   } else if constexpr (is_array_argument<X>) {
-    return X(a);
+    return typename unmarked_argument<X>::type(a);
   } else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {
     return as_argument<P>(std::as_const(a), at);
   } else if constexpr (requires { a.as_kernel_argument(at); }) {
     return a.as_kernel_argument(at);
   } else if constexpr (array_like<X>) {
     if constexpr (std::is_const_v<std::remove_reference_t<A>> || std::is_const_v<typename X::element_type>)
-      return in(a, at);
+      return make_argument<const typename X::element_type>(a, access_mode::in, at);
     else
-      return inout(a, at);
+      return make_argument<typename X::element_type>(a, access_mode::inout, at);
   } else if constexpr (std::is_trivially_copyable_v<X>) {
     return X(a);
+  } else if constexpr (lists_members<X> && std::is_const_v<std::remove_reference_t<A>>) {
+    return in(a, at);  // declared in struct_argument.hpp
+  } else if constexpr (lists_members<X>) {
+    return inout(a, at);
   } else if constexpr (requires { a.begin(), a.size(); }) {
     return refused_argument<call_fault::cpu_container>();
   } else {
@@ -168,23 +222,22 @@ auto as_argument(A&& a, source_line at = {}) {
 
 template <class A>
 void add_use(auto& list, const A& a) {
-  if constexpr (is_array_argument<A>)
-    list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous, a.at);
+  each_array(a, [&](const auto& x) {
+    list.add(*x.owner, x.bytes, x.mode != access_mode::in, x.mode == access_mode::out && x.contiguous, x.at);
+  });
 }
 
 // The device of the first written argument, else of the first array, else the default device.
 template <class... A>
 device placement(const A&... a) {
   int written = -1, any = -1;
-  [[maybe_unused]] auto look = [&](const auto& x) {
-    if constexpr (is_array_argument<std::remove_cvref_t<decltype(x)>>) {
-      if (!*x.owner) return;
-      const int d = x.owner->get().device;
-      if (any < 0) any = d;
-      if (written < 0 && x.mode != access_mode::in) written = d;
-    }
+  [[maybe_unused]] const auto look = [&](const auto& x) {
+    if (!*x.owner) return;
+    const int d = x.owner->get().device;
+    if (any < 0) any = d;
+    if (written < 0 && x.mode != access_mode::in) written = d;
   };
-  (look(a), ...);
+  (each_array(a, look), ...);
   return written >= 0 ? device(written) : any >= 0 ? device(any) : default_device();
 }
 
@@ -217,11 +270,10 @@ void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_un
 }
 // True if another argument of the call reads bytes of `x`: then the kernel must find them unchanged.
 template <class X, class Other>
-bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const Other& o) {
-  if constexpr (is_array_argument<X> && is_array_argument<Other>)
-    return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
-  else
-    return false;
+bool reads_bytes_of(const X& x, const Other& other) {
+  bool reads = false;
+  each_array(other, [&](const auto& o) { reads |= o.mode != access_mode::out && o.bytes.overlaps(x.bytes); });
+  return reads;
 }
 template <class X, class... A>
 bool is_read_beside(const X& x, const A&... all) {
@@ -235,7 +287,7 @@ class output_poison {
   template <class... A>
   void poison_outputs([[maybe_unused]] const A&... a) {
     if (runtime::current().checks.has(check::poison)) [[unlikely]]
-      ((is_read_beside(a, a...) ? void() : add_outputs(outputs_, a)), ...);
+      (each_array(a, [&](const auto& x) { is_read_beside(x, a...) ? void() : add_outputs(outputs_, x); }), ...);
   }
   std::vector<output_elements>& outputs_to_poison() { return outputs_; }
 

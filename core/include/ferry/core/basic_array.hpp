@@ -180,6 +180,9 @@ class basic_array : public array_view<T, Rank, Kind> {
 /// Array in the memory of one device. The CPU cannot access it.
 template <class T, std::size_t Rank = 1>
 using device_array = basic_array<T, Rank, memory_kind::device>;
+/// View of an array of device memory.
+template <class T, std::size_t Rank = 1>
+using device_view = array_view<T, Rank, memory_kind::device>;
 /// Array that the CPU and every device access at one address.
 template <class T, std::size_t Rank = 1>
 using unified_array = basic_array<T, Rank, memory_kind::unified>;

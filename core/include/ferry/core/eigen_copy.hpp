@@ -17,9 +17,11 @@ namespace ferry::inline FERRY_ABI {
 
 namespace detail {
 
+template <class Derived>
+void need_eigen_dense(const Eigen::DenseBase<Derived>&);
 template <class X>
 concept eigen_dense = requires(const X& x) {
-  []<class Derived>(const Eigen::DenseBase<Derived>&) {}(x);
+  need_eigen_dense(x);
 };
 
 template <class T, std::size_t Rank>

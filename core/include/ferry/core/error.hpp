@@ -3,9 +3,11 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "ferry/version.hpp"
 
@@ -118,6 +120,22 @@ class device_error : public error {
 
  private:
   severity severity_;
+};
+
+/// A function that the program passed to host_task threw when its turn on the stream came.
+///
+/// The next call that waits for work of the runtime throws it, once. The stream continued: later work used what the
+/// function had written until then.
+class host_task_error : public error {
+ public:
+  /// @param text message, with the text of the function's exception
+  /// @param cause exception that the function threw
+  host_task_error(const std::string& text, std::exception_ptr cause) : error(text), cause_(std::move(cause)) {}
+  /// The exception that the function threw.
+  std::exception_ptr cause() const noexcept { return cause_; }
+
+ private:
+  std::exception_ptr cause_;
 };
 
 /// @}

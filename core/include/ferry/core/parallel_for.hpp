@@ -14,6 +14,7 @@
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/functor.hpp"
 #include "ferry/core/index_space.hpp"
+#include "ferry/core/struct_argument.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -97,7 +98,7 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
   need_kernel_of<F>();
   if (detail::is_empty(space)) return;
-  detail::access_list<sizeof...(A)> uses;
+  detail::access_list<(most_arrays<A> + ... + 0)> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);

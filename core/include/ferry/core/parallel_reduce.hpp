@@ -99,7 +99,7 @@ void reduce(stream_ref s, source_line at, const Space& space, const F& f, const 
   static_assert(sizeof...(A) + 1 <= 16, "a kernel takes at most 16 arguments");  // with the result
   need_kernel_of<F>();
   if (detail::is_empty(space)) return fill(s, result, Op::template identity<T>(), source_line{});
-  detail::access_list<sizeof...(A) + 2> uses;
+  detail::access_list<(most_arrays<A> + ... + 2)> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);

@@ -1,6 +1,7 @@
 /// @file
 /// Kernels of loops, compiled before they are needed.
 #pragma once
+#include "ferry/core/ghosts.hpp"
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/version.hpp"
 
@@ -124,6 +125,21 @@ void precompile_for(detail::located_space<detail::space_of_tiles> space, const F
   detail::call_precompile(detail::loop_compilation(),
                           detail::checked<detail::loop_check<detail::space_of_tiles, F, Arguments...>>(), space, f,
                           std::forward<Arguments>(arguments)...);
+}
+
+/// As above, for a loop over ghost cells. Its kernel is another one than that of a loop over an index space.
+template <class T, std::size_t Rank, memory_kind Kind, class F, class... Arguments>
+void precompile_for(located<stream_ref> s, const ghost_cells<T, Rank, Kind>& g, const F& f, Arguments&&... arguments) {
+  const auto space = g.slab({0, side_end::low}).space();
+  detail::call_precompile(detail::loop_compilation(),
+                          detail::checked<detail::loop_check<decltype(space), F, Arguments...>>(), s, space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// As above, for the device of the array.
+template <class T, std::size_t Rank, memory_kind Kind, class F, class... Arguments>
+void precompile_for(const ghost_cells<T, Rank, Kind>& g, const F& f, Arguments&&... arguments) {
+  precompile_for(located<stream_ref>(default_stream(g.array().device()), g.at()), g, f,
+                 std::forward<Arguments>(arguments)...);
 }
 
 /// Compiles the kernels of a parallel_reduce with these arguments. See precompile_for.

@@ -74,9 +74,9 @@ class stream : public stream_ref {
   std::uint64_t serial_;
 };
 
-/// Blocks until all work on all streams of the runtime is complete. Call it at the end of a program or simulation to
-/// detect failures that no other call waited for.
-/// @throws device_error if a device has failed, even if another call has already thrown that
+/// Blocks until all work on all streams of all devices of the runtime is complete; not inside a capture. Call it at the
+/// end of a program or simulation to detect failures that no other call waited for.
+/// @throws device_error if a device has failed, even if thrown before; host_task_error if a function of host_task threw
 void synchronize();
 
 /// The calling thread's own stream of a device, created on first use.

@@ -1,11 +1,14 @@
 /// @file
 /// Work that ferry does not generate: library calls and CUDA kernels, ordered by their array arguments.
 #pragma once
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/version.hpp"
 
@@ -25,8 +28,8 @@ auto stream_parameter(runtime& m, native_stream s) {
   if constexpr (std::is_pointer_v<P>) {
     if (m.is_simulated())
       throw not_supported(
-          "submit: the call takes a CUDA stream, and the devices are simulated: run it with "
-          "FERRY_BACKEND=cuda, or use parallel_for");
+          "submit: the call takes a CUDA stream, and the devices are simulated: pass a function for these too, by "
+          "ferry::cuda_or_simulated(f, g), run it with FERRY_BACKEND=cuda, or use parallel_for");
     return static_cast<P>(s.handle);
   } else {
     return s;
@@ -51,7 +54,7 @@ void enqueue_call(stream_ref s, Give& enqueue, Call call, const A&... a) {
 template <class F, class Values, class Call, class... A>
 void submit_call(located<stream_ref> to, used_by by, const F&, const Values& values, Call call, const A&... a) {
   const stream_ref s = to.value;
-  access_list<sizeof...(A)> uses;
+  access_list<(most_arrays<A> + ... + 0)> uses;
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
     search_call(s, to.at, by, values, a...);
@@ -74,7 +77,70 @@ void submit_checked(accepted_call<P...>, const located<stream_ref>& s, used_by b
 template <class... Any>
 void submit_checked(refused_call, const Any&...) {}
 
+inline namespace FERRY_UNIT {
+
+// Calls g on a simulated device, as a kernel of one index.
+template <class G, class... A>
+void simulate_call(const located<stream_ref>& to, const G& g, const A&... a) {
+  const stream_ref s = to.value;
+  access_list<(most_arrays<A> + ... + 0)> uses;
+  (add_use(uses, a), ...);
+  const auto body = [f = std::make_shared<G>(g)](const auto&... p) {
+    const host_task_scope inside;
+    (*f)(p...);
+  };
+  if (must_mirror(s, uses.get())) [[unlikely]] {
+    search_call(s, to.at, used_by::task, g, a...);
+    staged_launch enqueue(s, uses.get());
+    enqueue.poison_outputs(a...);
+    return launch_simulated<unwatched_run, G, 0>(enqueue, body, enqueue.moved(a)...);
+  }
+  direct_launch enqueue(s, uses);
+  check_call(
+      s, to.at, used_by::task, [&] { enqueue.poison_outputs(a...); }, g, a...);
+  launch_simulated<unwatched_run, G, 0>(enqueue, body, a...);
+}
+
+// Submits one of two functions that use their arguments alike.
+template <class... P, class... Q, class F, class G, class... A>
+void submit_either(accepted_call<P...>, accepted_call<Q...>, const located<stream_ref>& s, const F& f, const G& g,
+                   A&&... a) {
+  constexpr bool alike =
+      (std::is_same_v<decltype(as_argument<P>(std::declval<A>())), decltype(as_argument<Q>(std::declval<A>()))> && ...);
+  static_assert(alike,
+                "declare the elements of each array const in both functions or in neither, or pass in(a), out(a) or "
+                "inout(a): of the two functions of cuda_or_simulated, one writes an array that the other only reads");
+  if constexpr (!alike)
+    return;
+  else if (runtime::current().is_simulated())
+    simulate_call(s, g, as_argument<Q>(std::forward<A>(a), s.at)...);
+  else
+    submit_call(s, used_by::cpu, f, f, f, as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class First, class Second, class... Any>
+void submit_either(First, Second, const Any&...) {}
+
+}  // namespace FERRY_UNIT
 }  // namespace detail
+
+/// Two functions for submit(): one calls a library for CUDA devices, the other computes the same on the CPU. So
+/// programs that call libraries run on simulated devices.
+/// @tparam F takes the stream, then the arguments, as for submit()
+/// @tparam G takes the arguments only, and reads and writes the same arrays
+template <class F, class G>
+class cuda_or_simulated {
+ public:
+  /// @param f for CUDA devices: is called at once, and enqueues work to the stream
+  /// @param g for simulated devices: is called on the CPU when its turn on the stream comes, as a kernel. It also gets
+  ///   arrays of devices. It must not call ferry. If it throws, the simulated device fails
+  cuda_or_simulated(F f, G g) : cuda_(std::move(f)), simulated_(std::move(g)) {}
+  const F& on_cuda() const { return cuda_; }            ///< The function for CUDA devices.
+  const G& on_simulated() const { return simulated_; }  ///< The function for simulated devices.
+
+ private:
+  F cuda_;
+  G simulated_;
+};
 
 /// Calls f(stream, parameters...) on the CPU at once. f enqueues work to that stream.
 ///
@@ -90,6 +156,23 @@ void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
   detail::submit_checked(detail::checked<call>(), s, detail::used_by::cpu, f, f, f,
                          std::forward<Arguments>(arguments)...);
 }
+
+inline namespace FERRY_UNIT {
+
+/// Submits f.on_cuda() to CUDA devices. Simulated devices run f.on_simulated() instead, with its accesses checked for
+/// races and copied as those of kernels.
+/// @param s stream of the work
+/// @param f the two functions
+/// @param arguments arrays, which both functions access as declared, and values
+template <class F, class G, class... Arguments>
+void submit(located<stream_ref> s, const cuda_or_simulated<F, G>& f, Arguments&&... arguments) {
+  using cuda = detail::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
+  using simulated = detail::call_check<detail::submitted_arguments, false, G, void(), Arguments...>;
+  detail::submit_either(detail::checked<cuda>(), detail::checked<simulated>(), s, f.on_cuda(), f.on_simulated(),
+                        std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace FERRY_UNIT
 
 /// Address of an array for work on `s` that ferry does not track: an unbounded access.
 ///

@@ -59,6 +59,8 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
 // Checks ranges of indices, one for each dimension. Throws invalid_argument for too many ranges or a range with a step.
 void check_ranges(std::span<const slice> ranges, std::size_t rank);
 [[noreturn]] void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed);
+[[noreturn]] void throw_no_components(const std::string& name, std::size_t dimension, std::size_t rank,
+                                      std::size_t axis);
 }  // namespace detail
 
 /// The distribution of an array's cells over the members of a team.

@@ -21,7 +21,7 @@ template <class Space, class F, class... A>
 void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   need_kernel_of<F>();
   if (detail::is_empty(space)) return;
-  detail::access_list<4 * sizeof...(A)> uses;
+  detail::access_list<4 * (detail::most_arrays<A> + ... + 0)> uses;
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, {}, detail::used_by::kernel, f, a...);

@@ -2,6 +2,7 @@
 /// Kernels of loops over shards, compiled before they are needed.
 #pragma once
 #include "ferry/core/precompile.hpp"
+#include "ferry/multigpu/shard_ghosts.hpp"
 #include "ferry/multigpu/sweep.hpp"
 #include "ferry/version.hpp"
 
@@ -85,6 +86,11 @@ void precompile_for(const Space& space, const F& f, Arguments&&... arguments) {
 template <detail::shard_space Space, class F, class... Arguments>
 void precompile_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
   precompile_for(s.space, f, std::forward<Arguments>(arguments)...);
+}
+/// As above, for a loop over ghost cells.
+template <class T, std::size_t Rank, memory_kind Kind, class F, class... Arguments>
+void precompile_for(const shard_ghosts<T, Rank, Kind>& g, const F& f, Arguments&&... arguments) {
+  precompile_for(owned(g.array()), f, std::forward<Arguments>(arguments)...);
 }
 /// As above, for a loop over one device that runs once on each member.
 template <class Space, class F, class... Arguments>

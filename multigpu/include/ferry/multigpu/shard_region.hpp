@@ -62,6 +62,22 @@ struct shard_parts {
   const shard_part<Rank>* end() const { return part.data() + count; }
 };
 
+// Returns the distribution of the cells of an array of which dimension `components` counts their components.
+template <std::size_t Rank>
+std::shared_ptr<const shard_layout<Rank - 1>> layout_without(const shard_layout<Rank>& l, std::size_t components,
+                                                             const std::string& name) {
+  if ((components != 0 && components != Rank - 1) || components == l.axis())
+    throw_no_components(name, components, Rank, l.axis());
+  extents<Rank - 1> e;
+  shard_options o{l.axis() - (components == 0 ? 1 : 0), {}, {}, l.exchange()};
+  for (std::size_t d = 0, k = 0; d != Rank; ++d) {
+    if (d == components) continue;
+    e[k++] = l.extents()[d];
+    o.halo.widths.push_back(static_cast<std::ptrdiff_t>(l.halo(d))), o.periodic.axes.push_back(l.periodic(d));
+  }
+  return std::make_shared<const shard_layout<Rank - 1>>(l.team(), e, o);
+}
+
 }  // namespace detail
 
 /// Cells of a sharded array, for loops. See owned(), boundary() and interior().
@@ -146,6 +162,16 @@ template <class T, std::size_t Rank, memory_kind Kind>
 shard_region<Rank> owned(const sharded_array<T, Rank, Kind>& a) {
   (void)a.layout();
   return {a.shared_layout(), shard_cells::owned};
+}
+/// Returns the region of all cells of an array of which one dimension counts the components of a cell: a loop over it
+/// has one index less than the array has dimensions.
+/// @param a the array
+/// @param components that dimension: the first or the last one, and not the axis of distribution
+/// @throws invalid_argument for another dimension
+template <class T, std::size_t Rank, memory_kind Kind>
+shard_region<Rank - 1> cells(const sharded_array<T, Rank, Kind>& a, std::size_t components) {
+  static_assert(Rank > 1, "cells(a, components): an array of one dimension has no components");
+  return {detail::layout_without(a.layout(), components, a.name()), shard_cells::owned};
 }
 /// Returns the region of the cells that are in halos of other members or see halo cells.
 template <class T, std::size_t Rank, memory_kind Kind>

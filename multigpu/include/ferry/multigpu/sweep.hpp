@@ -52,12 +52,12 @@ struct written_halos {
 
   template <class A>
   void look(const A&) {}
-  template <class T, memory_kind Kind>
-  void look(const sharded_argument<T, Rank, Kind>& a) {
+  template <class T, std::size_t ArrayRank, memory_kind Kind>
+  void look(const sharded_argument<T, ArrayRank, Kind>& a) {
     const auto& layout = a.what->layout();
-    if (!layout.is_dealt_like(region)) throw_other_layout(a.what->name(), layout.text(), region.text());
+    const auto components = components_of(a.what->name(), layout, region);
     for (std::size_t d = 0; d != Rank; ++d)
-      if (layout.halo(d) > region.halo(d)) throw_narrow_sweep(a.what->name());
+      if (layout.halo(components.of_cells(d)) > region.halo(d)) throw_narrow_sweep(a.what->name());
     if (a.mode == access_mode::in || !layout.has_halo()) return;
     halo_plan* const plan = &halo_plan_of(*a.what);
     for (std::size_t i = 0; i < count; ++i)

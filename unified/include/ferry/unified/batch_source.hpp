@@ -18,6 +18,7 @@
 #include "ferry/core/host.hpp"
 #include "ferry/core/npy_map.hpp"
 #include "ferry/unified/batch_results.hpp"
+#include "ferry/unified/detail/batches/adapted_batches.hpp"
 #include "ferry/unified/detail/batches/batch_slot.hpp"
 #include "ferry/version.hpp"
 
@@ -191,13 +192,7 @@ struct tuple_source {
   // Throws invalid_argument if two sources have different numbers of rows.
   std::optional<std::size_t> rows() const {
     std::optional<std::size_t> all;
-    const auto join = [&](std::optional<std::size_t> n) {
-      if (all && n && *all != *n)
-        throw invalid_argument("batches: one source has " + std::to_string(*all) + " rows and another " +
-                               std::to_string(*n) + ": sources that are walked together have equal lengths");
-      if (n) all = n;
-    };
-    std::apply([&](const auto&... s) { (join(s.rows()), ...); }, each);
+    std::apply([&](const auto&... s) { ((all = joined_rows(all, s.rows())), ...); }, each);
     return all;
   }
   bool load(slot& to, const batch_rows& r, const batch_streams& s) {
@@ -229,15 +224,37 @@ auto source_of_eigen(const M& m) {
   return memory_batch<typename M::Scalar, std::remove_cvref_t<decltype(e)>::rank>{m.data(), e};
 }
 
-// ferry::out(array) and the like. The kind of the view does not matter: copies take the memory kind of the allocation.
-template <class T, std::size_t Rank>
+// ferry::out(array) and the like, with elements of type Element, T or its form without const. The kind of the view does
+// not matter: copies take the memory kind of the allocation.
+template <class Element, class T, std::size_t Rank>
 auto source_of_argument(const array_argument<T, Rank>& a) {
   extents<Rank> e;
   strides<Rank> s{};
   for (std::size_t d = 0; d < Rank; ++d) e[d] = a.span.extent(d), s[d] = a.span.stride(d);
-  using view = array_view<T, Rank, memory_kind::host>;
-  return array_source<view>{view(*a.owner, a.span.data(), e, s), a.mode};
+  using view = array_view<Element, Rank, memory_kind::host>;
+  return array_source<view>{view(*a.owner, const_cast<Element*>(a.span.data()), e, s), a.mode};
 }
+
+template <class X>
+concept plain_elements =
+    std::ranges::contiguous_range<X> && std::is_trivially_copyable_v<std::ranges::range_value_t<X>>;
+
+template <class Function>
+auto source_of_generator(Function make) {
+  using made = std::invoke_result_t<Function&>;
+  if constexpr (requires(made m) {
+                  requires is_whole_piece<typename made::value_type>;
+                  requires !plain_elements<decltype(*m)>;
+                })
+    return source_of_pieces(std::move(make));
+  else
+    return generator_source<Function>{std::move(make)};
+}
+
+template <class X>
+inline constexpr bool has_whole_pieces = false;
+template <std::ranges::random_access_range X>
+inline constexpr bool has_whole_pieces<X> = is_whole_piece<std::ranges::range_value_t<X>>;
 
 // Returns the source for an argument of batches(). It refers to the elements and never copies them.
 template <class A>
@@ -249,8 +266,13 @@ auto source_of(A&& a) {
   } else if constexpr (array_like<X>) {
     const typename X::const_view all(a.owner(), a.unsynchronized_data(), a.extents(), a.strides());
     return array_source<typename X::const_view>{all};
+  } else if constexpr (is_struct_argument<X>) {
+    return source_of_struct(a);
+  } else if constexpr (lists_members<X>) {
+    static_assert(std::is_lvalue_reference_v<A>, "batches: the struct ends before the loop does: give it a name first");
+    return source_of_struct(in(a));
   } else if constexpr (is_array_argument<X>) {
-    return source_of_argument(a);
+    return source_of_argument<std::remove_pointer_t<decltype(a.span.data())>>(a);
   } else if constexpr (eigen_like<X>) {
     static_assert(std::is_lvalue_reference_v<A>, "batches: the matrix ends before the loop does: give it a name first");
     return source_of_eigen(a);
@@ -259,7 +281,7 @@ auto source_of(A&& a) {
     using T = std::remove_const_t<typename decltype(a.elements())::element_type>;
     return file_source<T, std::remove_cvref_t<decltype(a.extents())>::rank>{&a};
   } else if constexpr (requires { a.make; }) {
-    return generator_source<std::remove_cvref_t<decltype(a.make)>>{std::forward<A>(a).make};
+    return source_of_generator(std::forward<A>(a).make);
   } else if constexpr (requires { a.upload, a.extents; }) {
     using T = std::remove_pointer_t<decltype(a.data)>;
     return results_source<T, std::remove_cvref_t<decltype(a.extents)>::rank>{a};
@@ -270,11 +292,15 @@ auto source_of(A&& a) {
               {source_of(std::forward<decltype(parts)>(parts))...}};
         },
         std::forward<A>(a));
+  } else if constexpr (has_whole_pieces<X>) {
+    static_assert(lasting, "batches: the elements end before the loop does: give them a name first");
+    return source_of_list(a);
   } else {
     static_assert(
         std::ranges::contiguous_range<X>,
-        "batches: a source is a contiguous range (vector, span), an array of ferry, an Eigen object, a ferry::npy_map, "
-        "ferry::generate(function), ferry::out or inout of a range, or a std::tuple of those");
+        "batches: a source is a contiguous range (vector, span), an array of ferry, a struct of arrays that lists its "
+        "members, an Eigen object, a ferry::npy_map, ferry::generate(function), ferry::out or inout of a range, a "
+        "std::tuple of those, or a list of pieces that adapt() uploads");
     static_assert(lasting, "batches: the elements end before the loop does: give them a name first");
     using T = std::ranges::range_value_t<X>;
     static_assert(std::is_trivially_copyable_v<T>, "batches: elements must be trivially copyable");

@@ -41,12 +41,13 @@ class batch_range : private detail::batch_work {
   class iterator {
    public:
     using iterator_concept = std::input_iterator_tag;
-    using value_type = decltype(std::declval<typename Source::slot&>().view());
+    using reference = decltype(std::declval<typename Source::slot&>().view());
+    using value_type = std::remove_cvref_t<reference>;
     using difference_type = std::ptrdiff_t;
     /// Blocks until the first piece is loaded.
     explicit iterator(batch_range& of) : of_(&of), slot_(of.pipeline_.next()) {}
-    /// Returns the views of the current piece.
-    value_type operator*() const { return of_->slots_[*slot_].view(); }
+    /// Returns the views of the current piece, or the piece of a list.
+    reference operator*() const { return of_->slots_[*slot_].view(); }
     /// Ends the work on the current piece, and blocks until the next one is loaded.
     iterator& operator++() {
       of_->pipeline_.done();
@@ -82,6 +83,10 @@ class batch_range : private detail::batch_work {
   static constexpr std::size_t usual_bytes = std::size_t{32} << 20;
   static constexpr std::size_t most_depth = 4096;
   static std::size_t size_of_pieces(const Source& source, const batch_options& o) {
+    if constexpr (requires { Source::need_size(o.size); }) {
+      Source::need_size(o.size);
+      return 1;
+    }
     (void)source.rows();  // throws if the lengths differ
     if (o.size != 0) return o.size;
     return std::max<std::size_t>(1, usual_bytes / std::max<std::size_t>(1, source.row_bytes()));
@@ -120,7 +125,12 @@ class batch_range : private detail::batch_work {
 /// A source is a contiguous range of trivially copyable elements, or an array or view of ferry, which is cut along its
 /// first axis. It may also be a dense Eigen object, a ferry::npy_map, ferry::generate(function), or a std::tuple of
 /// sources. One source yields views; several yield tuples of views (device memory, contiguous). Files are read into
-/// pinned memory, depth pieces at a time; a file that shrinks is an error.
+/// pinned memory, depth pieces at a time; a file that shrinks is an error. A struct template over the template of its
+/// arrays, which lists its members by FERRY_MEMBERS, has each array cut, and yields the struct of `device_view`.
+///
+/// @par Lists of pieces
+/// Elements of a list that are no plain numbers, such as tuples of vectors, structs of arrays or matrices, are the
+/// pieces: each is uploaded by adapt(), whose types the loop gets as a reference. A generator may return such pieces.
 ///
 /// @par Results
 /// ferry::out(range) and ferry::inout(range), also of Eigen objects, are destinations: when the loop continues, ferry

@@ -27,6 +27,8 @@ template <class T, std::size_t Rank>
 inline constexpr bool has_elements<array_argument<T, Rank>> = true;
 template <class A>
 inline constexpr bool has_elements<out_argument<A>> = has_elements<A>;
+template <class A>
+inline constexpr bool has_elements<device_argument<A>> = has_elements<A>;
 // The type of the elements of an array argument, without const.
 template <class A>
 using element_of_argument = std::remove_const_t<typename decltype(A::span)::element_type>;
@@ -111,7 +113,7 @@ void transform_arrays(const stream_ref* given, source_line at, const F& f, A... 
   const element_layout l = layout_of_shapes(at, Outputs, argument_shape(a)...);
   if (l.count() == 0) return;
   const stream_ref s = given ? *given : default_stream(placement(a...));
-  access_list<sizeof...(A)> uses;
+  access_list<(most_arrays<A> + ... + 0)> uses;
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
     search_call(s, at, used_by::kernel, f, a...);

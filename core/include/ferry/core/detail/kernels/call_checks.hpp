@@ -132,10 +132,10 @@ consteval auto checked() {
   static_assert(fault != cpu_container,
                 "pass ferry::as_unified(v) or an array of ferry, as unified_array, instead of a container such as "
                 "std::vector: devices cannot use its elements");
-  static_assert(
-      fault != not_copyable,
-      "pass the arrays of a struct one by one, or as a ferry::soa; loop over owned(a) for a sharded array a: a "
-      "kernel argument that is not an array must be trivially copyable");
+  static_assert(fault != not_copyable,
+                "pass the arrays of a struct one by one, or as a ferry::soa, or list its members by FERRY_MEMBERS; "
+                "loop over owned(a) for a sharded array a: a "
+                "kernel argument that is not an array must be trivially copyable");
   static_assert(fault != number_of_arguments,
                 "pass one argument for each parameter behind the indices (or the stream): "
                 "the functor takes another number of arguments than the call gives it");
@@ -162,10 +162,22 @@ consteval auto checked() {
       "soa_span of other members than the structure of arrays has");
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
+  static_assert(fault != fixed_struct,
+                "make the struct a template over its arrays: template <template <class, std::size_t> class A> struct S "
+                "{ A<float, "
+                "2> x; int n; FERRY_MEMBERS(x, n); }, whose other members are trivially copyable (no std::tuple or "
+                "std::pair), or "
+                "pass its arrays one by one: kernels take a struct of arrays as S<ferry::mdspan>");
+  static_assert(fault != no_struct_span,
+                "declare the parameter as S<ferry::mdspan>, or S<ferry::const_mdspan> if it is only read, where S is "
+                "the template of the struct: the functor gets a struct of spans here");
   static_assert(
       fault != not_callable,
       "declare the functor's parameters as the call passes them: std::size_t for each dimension (or one "
       "ferry::tile), then T* or ferry::mdspan<T, Rank> for each array, and values by value or const reference");
+  static_assert(fault != device_memory,
+                "copy the array to a ferry::host_array and pass that, or make it a ferry::unified_array: a host task "
+                "runs on the CPU, which cannot access memory of a device. Work for the device goes to ferry::submit");
   static_assert(fault != no_result, "return a value from the functor: parallel_reduce joins what it returns");
   if constexpr (fault == none)
     return typename Check::accepted();

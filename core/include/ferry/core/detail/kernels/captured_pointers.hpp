@@ -20,8 +20,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Where the bytes of a value are used: kernels cannot access all host memory.
-enum class used_by : std::uint8_t { kernel, cpu };
+// Where the bytes of a value are used: kernels cannot access all host memory. task: by the CPU, but later.
+enum class used_by : std::uint8_t { kernel, cpu, task };
 
 // One value of a call, as bytes.
 struct plain_value {

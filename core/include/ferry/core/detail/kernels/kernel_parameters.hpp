@@ -126,6 +126,8 @@ auto to_parameter(const A& a) {
   using type = typename parameter<P, A>::type;
   if constexpr (!is_array_argument<A>) {
     return a;
+  } else if constexpr (is_struct_argument<A>) {
+    return parameter<P, A>::make(a);
   } else if constexpr (std::is_pointer_v<type>) {
     if (!a.contiguous) throw_strided_pointer(look_of(a), a.at);
     return type(a.span.data());
@@ -138,6 +140,8 @@ template <class A, class P>
 P relocated(const relocation& move, const P& p) {
   if constexpr (!is_array_argument<A>)
     return p;
+  else if constexpr (is_struct_argument<A>)
+    return A::relocated(move, p);
   else if constexpr (std::is_pointer_v<P>)
     return move(p);
   else if constexpr (requires { p.relocated(move); })

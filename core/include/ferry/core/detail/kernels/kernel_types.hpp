@@ -48,8 +48,8 @@ template <class T>
 inline constexpr bool is_device_type =
     is_one_of<T, void, bool, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
               unsigned long, long long, unsigned long long, float, double, std::byte, half, bfloat16, tile, plus,
-              multiplies, minimum, maximum, minimum_number, maximum_number, space_1d, space_2d, space_3d,
-              space_of_tiles, block_layout>;
+              multiplies, minimum, maximum, minimum_number, maximum_number, space_1d, space_2d, space_3d, box_space_1d,
+              box_space_2d, box_space_3d, space_of_tiles, block_layout>;
 
 template <class T>
 requires is_device_type<T>

@@ -89,7 +89,7 @@ std::shared_ptr<const use_watch> watch_of(const A&... a) {
   if (!runtime::current().checks.has(check::uses)) [[likely]]
     return nullptr;
   auto w = std::make_shared<use_watch>();
-  (add_watched(*w, a), ...);
+  (each_array(a, [&](const auto& x) { add_watched(*w, x); }), ...);
   return w;
 }
 

@@ -30,14 +30,15 @@ class kernel_use_list {
 
 // For an argument: the greatest number of ranges, and the ranges. Types of arguments in other modules have their own.
 template <class A>
-inline constexpr std::size_t most_kernel_uses = is_array_argument<A> ? 1 : 0;
+inline constexpr std::size_t most_kernel_uses = most_arrays<A>;
 template <class A>
 void add_kernel_use(auto& uses, const A& a) {
-  if constexpr (is_array_argument<A>)
-    if (a.bytes.begin != a.bytes.end) {  // a write to a strided view preserves the bytes between its elements
-      const bool reads = a.mode != access_mode::out || !a.contiguous;
-      uses.add({a.bytes.begin, a.bytes.size(), reads, a.mode != access_mode::in, a.span.label(), a.at});
+  each_array(a, [&](const auto& x) {
+    if (x.bytes.begin != x.bytes.end) {  // a write to a strided view preserves the bytes between its elements
+      const bool reads = x.mode != access_mode::out || !x.contiguous;
+      uses.add({x.bytes.begin, x.bytes.size(), reads, x.mode != access_mode::in, x.span.label(), x.at});
     }
+  });
 }
 
 // The checks of a run besides those of kernel_uses.hpp: none. A class in its place is made from the arguments; its call

@@ -39,6 +39,37 @@ struct space_3d {
     return f(k, j, i, p...);
   }
 };
+// Spaces whose indices begin at any index, as those of ghost cells.
+struct box_space_1d {
+  std::size_t x;
+  using index_list = space_1d::index_list;
+  std::size_t first_x;
+  static constexpr std::size_t y = 1, z = 1, indices = 1;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
+    return f(first_x + i, p...);
+  }
+};
+struct box_space_2d {
+  std::size_t x, y;
+  using index_list = space_2d::index_list;
+  std::size_t first_x, first_y;
+  static constexpr std::size_t z = 1, indices = 2;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
+    return f(first_y + j, first_x + i, p...);
+  }
+};
+struct box_space_3d {
+  std::size_t x, y, z;
+  using index_list = space_3d::index_list;
+  std::size_t first_x, first_y, first_z;
+  static constexpr std::size_t indices = 3;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t k, const P&... p) const {
+    return f(first_z + k, first_y + j, first_x + i, p...);
+  }
+};
 struct space_of_tiles {
   std::size_t x, y;  // numbers of tiles
   std::size_t rows, columns, all_rows, all_columns;

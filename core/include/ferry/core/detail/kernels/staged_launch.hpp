@@ -29,7 +29,9 @@ class staged_launch : public output_poison {
   // The argument with addresses of its staging copy.
   template <class A>
   A moved(const A& a) const {
-    if constexpr (is_array_argument<A>) {
+    if constexpr (is_struct_argument<A>) {
+      return a.with_arrays([&](const auto& x) { return moved(x); });
+    } else if constexpr (is_array_argument<A>) {
       const allocation_ref* owner = owner_of(a.bytes);
       if (!owner) return a;
       const relocation move(pieces_);
@@ -66,12 +68,12 @@ class staged_launch : public output_poison {
 template <std::size_t Most>
 class direct_launch : public output_poison {
  public:
-  direct_launch(stream_ref s, access_list<Most>& uses) : s_(s), uses_(uses) {}
+  direct_launch(stream_ref s, access_list<Most>& uses, reach how = reach::by_kernel) : s_(s), uses_(uses), how_(how) {}
   void add(const allocation_ref& owner, byte_range where, bool write) { uses_.add(owner, where, write); }
   bool has_pointers() const { return s_.timeline().has_pointers(); }
   template <class Submit>
   void operator()(Submit submit) {
-    submit_ordered(s_, uses_.get(), reach::by_kernel, [&](native_stream n) {
+    submit_ordered(s_, uses_.get(), how_, [&](native_stream n) {
       enqueue_poison(n);
       submit(n);
     });
@@ -80,6 +82,7 @@ class direct_launch : public output_poison {
  private:
   stream_ref s_;
   access_list<Most>& uses_;
+  reach how_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -102,7 +102,8 @@ class alignas(64) timeline {
   // Blocks until ticket t is complete. Then the work that t waited for is complete too. Throws if the device fails
   // meanwhile. If it failed before, all work counts as complete.
   void wait(ticket t);
-  // As wait(), for callers that need the results of t: throws device_error if they are lost.
+  // As wait(), for callers that need the results of t: throws device_error if they are lost, and host_task_error if a
+  // host task threw.
   void wait_checked(ticket t);
   [[noreturn]] void throw_lost(std::string_view what, ticket t) const;
   // True if ticket t is complete; queries the device. Never blocks.

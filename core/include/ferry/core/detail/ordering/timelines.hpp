@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/mutex.hpp"
@@ -45,6 +46,13 @@ class timelines {
   void look_at(std::uint64_t devices);
   // First error that the device failed with; empty if it has not failed.
   std::string failure_of(int device) const;
+  // What host tasks threw. Tasks share it, because they may end after the runtime.
+  const std::shared_ptr<host_task_failures>& task_failures() const { return task_failures_; }
+  // Throws host_task_error if a host task threw. Called after waits. use: as for host_task_failures::raise().
+  void raise_task_failures(const std::string& use = {}) const {
+    if (task_failures_->any()) [[unlikely]]
+      task_failures_->raise(use);
+  }
   // Blocks until every stream is idle.
   void synchronize();
   std::size_t size() const;
@@ -62,6 +70,7 @@ class timelines {
   // by device: the timeline to query for a failure
   std::map<int, timeline*> asked_ FERRY_GUARDED_BY(mutex_);
   std::atomic<unsigned> failed_{0};
+  const std::shared_ptr<host_task_failures> task_failures_ = std::make_shared<host_task_failures>();
   std::size_t expected_ FERRY_GUARDED_BY(mutex_) = 64;
 };
 

@@ -10,6 +10,7 @@ namespace ferry::inline FERRY_ABI::detail {
 // Name of an array inside kernels, for messages of failed checks.
 class array_label {
  public:
+  static constexpr std::size_t longest = 15;
   constexpr array_label() = default;
   explicit array_label(const char* text) {
     for (std::size_t i = 0; i + 1 < sizeof text_ && text[i]; ++i) text_[i] = text[i];
@@ -18,7 +19,7 @@ class array_label {
   FERRY_HOST_DEVICE bool is_named() const { return text_[0] != 0; }
 
  private:
-  char text_[16] = {};  // a copy, because the array may be renamed or destroyed when the kernel runs
+  char text_[longest + 1] = {};  // a copy, because the array may be renamed or destroyed when the kernel runs
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -15,6 +15,7 @@ class timeline;
 struct thread_context {
   // The current submission, and the one before it (access_guard).
   bool submitting = false;
+  bool in_host_task = false;  // runs a function of host_task; then `submitting` is true, too (host_task_scope)
   capture_session* capture = nullptr;
   const timeline* last_timeline = nullptr;  // timeline of the last submission; may be destroyed by now
   // For the kernel that this thread runs on the CPU (support/cpu_workers.hpp).

@@ -56,7 +56,7 @@ class member_reduction {
   void run(const Space& space, const F& f, const A&... a) {
     need_kernel_of<F>();
     if (is_empty(space)) return;
-    access_list<4 * sizeof...(A) + 2> uses;
+    access_list<4 * (most_arrays<A> + ... + 0) + 2> uses;
     (add_shard_use(uses, a), ...);
     if (must_mirror(stream_, uses.get())) [[unlikely]] {
       search_call(stream_, {}, used_by::kernel, f, a...);

@@ -6,6 +6,7 @@
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
 #include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/multigpu/detail/loops/components.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sharded_argument.hpp"
@@ -90,7 +91,14 @@ template <class Region, class A>
 void note_written(const Region&, const A&) {}
 template <class Region, class T, std::size_t Rank, memory_kind Kind>
 void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
-  if (a.mode != access_mode::in) a.what->note_changed(r);
+  if (a.mode == access_mode::in) return;
+  if constexpr (Region::rank == Rank) {
+    a.what->note_changed(r);
+  } else {
+    const auto& l = a.what->layout();
+    const auto c = components_of(a.what->name(), l, r.layout());
+    a.what->note_changed(region_with_components<Rank, Region::rank>{r, c, l.extents()});
+  }
 }
 
 // Converts sharded and replicated arrays, and all other arguments, for a parameter P of the functor, as as_argument
@@ -156,13 +164,12 @@ struct shard_loop_arguments : device_arguments {
   using given = typename member_argument<decltype(as_shard_argument<P>(std::declval<A>()))>::type;
 };
 
-// Returns the part of a sharded array that a kernel over `p` on `member` may access.
+// Returns the part of a sharded array that a kernel over these cells of a region on `member` may access.
 template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
 shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<RegionRank>& region,
-                                    const shard_part<RegionRank>& p, const sharded_argument<T, Rank, Kind>& a) {
-  static_assert(Rank == RegionRank, "the loop's region is of a sharded array of another rank than an argument");
+                                    const shard_part<RegionRank>& part, const sharded_argument<T, Rank, Kind>& a) {
   const auto& layout = a.what->layout();
-  if (!layout.is_dealt_like(region)) throw_other_layout(a.what->name(), layout.text(), region.text());
+  const shard_part<Rank> p = with_components(components_of(a.what->name(), layout, region), layout.extents(), part);
   const std::size_t axis = layout.axis();
   const box<Rank> local = layout.local(member);
   const auto width = static_cast<std::ptrdiff_t>(layout.halo(axis));

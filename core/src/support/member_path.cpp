@@ -1,0 +1,36 @@
+#include "ferry/core/detail/support/member_path.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+std::string_view name_in(std::string_view list, std::size_t index) {
+  for (; index != 0; --index) list.remove_prefix(list.find(',') + 1);
+  list = list.substr(0, list.find(','));
+  while (!list.empty() && list.front() == ' ') list.remove_prefix(1);
+  while (!list.empty() && list.back() == ' ') list.remove_suffix(1);
+  return list;
+}
+
+std::string_view short_type(std::string_view spelling) {
+  spelling = spelling.substr(0, spelling.find('<'));
+  const auto space = spelling.rfind("::");
+  return space == spelling.npos ? spelling : spelling.substr(space + 2);
+}
+
+}  // namespace
+
+std::string member_path::text() const {
+  if (!of_) return std::string(short_type(names_));
+  const std::string before = of_->text();
+  if (names_.empty()) return before + '[' + std::to_string(index_) + ']';
+  return before + '.' + std::string(name_in(names_, index_));
+}
+
+array_label member_path::label() const {
+  std::string all = text();
+  for (std::size_t dot = 0; all.size() > array_label::longest && (dot = all.find('.')) != all.npos;)
+    all.erase(0, dot + 1);
+  return array_label(all.c_str());
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,79 @@
+// The flow through a channel with obstacles, by the lattice Boltzmann method. The nine populations of a cell are the
+// components of one sharded array: a loop over the cells sees them all, and their halos travel together.
+// test: --rows 40 --columns 70 --steps 60 --check --picture vorticity.png --quiet
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "channel.hpp"
+#include "lattice.hpp"
+#include "options.hpp"
+#include "picture.hpp"
+#include "serial.hpp"
+
+namespace fr = ferry;
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+// Compares this process's cells with the serial result.
+bool is_like_serial(const options& o, const channel& c, const fr::sharded_array<double, 3>& populations) {
+  const std::vector<double> expected = solve_serially(c, o.steps);
+  std::vector<double> found = expected;
+  fr::copy(populations, std::span<double>(found));
+  const bool good = found == expected;
+  if (!o.quiet || !good)
+    std::fprintf(good ? stdout : stderr, "serial    the populations %s\n", good ? "are equal" : "differ");
+  return good;
+}
+
+int run(options o) {
+  const fr::team devices = fr::team::world();  // of all processes, under mpirun
+  const bool prints = devices.first_local() == 0;
+  o.quiet = o.quiet || !prints;
+  const bool on_gpus = !fr::runtime::current().is_simulated();
+  const channel c{o.rows ? o.rows : on_gpus ? 4096 : 180, o.columns ? o.columns : on_gpus ? 8192 : 480};
+
+  const fr::shard_options by_rows{.axis = 1, .halo = {0, 1, 0}};
+  fr::sharded_array<double, 3> now(devices, {9, c.rows, c.columns}, by_rows),
+      next(devices, {9, c.rows, c.columns}, by_rows);
+  fr::sharded_array<unsigned char, 2> solid(devices, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}});
+  fr::copy(c.solid(), solid);
+  fr::exchange_halos(solid);
+  fr::parallel_for(fr::sweep(solid), lattice::start{c.inflow}, fr::out(now));
+  devices.synchronize();  // only for the time measurement
+
+  const auto begin = clock_type::now();
+  for (std::size_t s = 0; s < o.steps; ++s) {
+    fr::parallel_for(fr::sweep(solid), lattice::step{c.inflow, c.rate()}, fr::in(now), fr::in(solid), fr::out(next));
+    swap(now, next);
+  }
+  devices.synchronize();
+  const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();
+  const double updates = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(o.steps);
+  if (!o.quiet)
+    std::printf("devices   %zu (%s)\ncells     %zu x %zu\nspeed     %.1f million cells a second, %.1f GB/s\n",
+                devices.size(), on_gpus ? "CUDA" : "CPU", c.rows, c.columns, 1e-6 * updates / seconds,
+                1e-9 * updates * 2 * 9 * sizeof(double) / seconds);
+
+  if (!o.picture.empty()) {
+    fr::sharded_array<double, 3> velocity(devices, {2, c.rows, c.columns}, {.axis = 1});
+    fr::parallel_for(fr::owned(solid), lattice::velocity{}, fr::in(now), fr::in(solid), fr::out(velocity));
+    const std::vector<double> all = fr::to_vector(velocity);
+    if (prints) write_vorticity(o.picture, c, all);
+  }
+  return !o.check || is_like_serial(o, c, now) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const options o = parse_options(argc, argv);
+  try {
+    return run(o);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "lattice_boltzmann: %s\n", e.what());
+    return 1;
+  }
+}
