@@ -1,0 +1,83 @@
+// How near does a lattice Boltzmann step come to the memory's speed, and how does it scale with the number of GPUs?
+#include <benchmark/benchmark.h>
+
+#include <memory>
+
+#include "../../examples/lattice_boltzmann/channel.hpp"
+#include "../../examples/lattice_boltzmann/lattice.hpp"
+#include "../../examples/lattice_boltzmann/serial.hpp"
+#include "../support/on_stream.hpp"
+#include "../support/suite.hpp"
+#include "../support/teams.hpp"
+
+namespace fr = ferry;
+namespace bm = benchmarks;
+
+namespace {
+
+class flow {
+ public:
+  flow(const fr::team& t, const channel& c)
+      : c_(c),
+        now_(t, {9, c.rows, c.columns}, {.axis = 1, .halo = {0, 1, 0}}),
+        next_(t, {9, c.rows, c.columns}, {.axis = 1, .halo = {0, 1, 0}}),
+        solid_(t, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}}) {
+    fr::copy(c.solid(), solid_);
+    fr::exchange_halos(solid_);
+    fr::parallel_for(fr::sweep(solid_), lattice::start{c.inflow}, fr::out(now_));
+  }
+  void step() {
+    fr::parallel_for(fr::sweep(solid_), lattice::step{c_.inflow, c_.rate()}, fr::in(now_), fr::in(solid_),
+                     fr::out(next_));
+    swap(now_, next_);
+  }
+  const fr::sharded_array<double, 3>& populations() const { return now_; }
+
+ private:
+  channel c_;
+  fr::sharded_array<double, 3> now_, next_;
+  fr::sharded_array<unsigned char, 2> solid_;
+};
+
+bool is_like_serial(const fr::team& t) {
+  const channel small{90, 200};
+  flow f(t, small);
+  for (int s = 0; s < 40; ++s) f.step();
+  return fr::to_vector(f.populations()) == solve_serially(small, 40);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bm::suite s(argc, argv, {.rounds = 11, .milliseconds = 60});
+  const bool gpus = bm::has_gpu();
+  const channel one{4096, 8192};  // a GPU's part
+  const double bytes = 2.0 * 9 * sizeof(double) * static_cast<double>(one.rows * one.columns);
+  std::vector<std::unique_ptr<flow>> flows;
+  bm::timed alone;
+  for (const std::size_t n : bm::team_sizes()) {
+    const fr::team t = bm::first_devices(n);
+    if (!is_like_serial(t)) return std::puts("wrong results: nothing was timed"), 1;
+    if (!gpus) continue;
+    flows.push_back(std::make_unique<flow>(t, channel{n * one.rows, one.columns}));
+    const auto steps = bm::team_steps(t, [&f = *flows.back()](std::size_t k) {
+      for (std::size_t i = 0; i < k; ++i) f.step();
+    });
+    const std::string name = "lattice Boltzmann (D2Q9, double) of 4096 x 8192 cells a GPU, " + bm::of_devices(n);
+    if (n == 1) {
+      alone = steps;
+      auto from = std::make_shared<fr::device_array<double>>(fr::extents<1>{9 * one.rows * one.columns}, t.device(0)),
+           to = std::make_shared<fr::device_array<double>>(from->extents(), t.device(0));
+      s.add({name, "GB/s", steps, "the driver's copy of the populations",
+             bm::on_stream(t.stream(0),
+                           [from, to, on = t.stream(0)] {
+                             fr::runtime::current().backend().copy(on.timeline().stream(), to->unsynchronized_data(),
+                                                                   from->unsynchronized_data(), from->size_bytes());
+                           }),
+             bm::bound::ratio_at_least(0.85), bytes});
+    } else {
+      s.add({name, "GB/s", steps, "one GPU", alone, bm::bound::ratio_at_least(0.93), bytes});
+    }
+  }
+  return gpus ? s.run() : 0;
+}
