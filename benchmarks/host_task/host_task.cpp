@@ -68,7 +68,8 @@ int main(int argc, char** argv) {
          until_idle(stream,
                     [on, p] {
                       increment_kernel<<<1, size, 0, on>>>(p);
-                      cudaLaunchHostFunc(on, [](void* x) { double_first(static_cast<float*>(x)); }, p);
+                      cudaLaunchHostFunc(
+                          on, [](void* x) { double_first(static_cast<float*>(x)); }, p);
                     }),
          bm::bound::none()});
 #endif

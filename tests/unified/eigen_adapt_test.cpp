@@ -30,13 +30,6 @@ struct system {
   FERRY_MEMBERS(matrix, right_side, steps);
 };
 
-struct add_row {
-  template <class Matrix>
-  FERRY_HOST_DEVICE void operator()(std::size_t i, Matrix m, fr::mdspan<double, 1> y) const {
-    for (std::size_t j = 0; j != m.elements.extent(1); ++j) y(i) += m.elements(i, j);
-  }
-};
-
 }  // namespace
 }  // namespace eigen_adaptions
 
@@ -108,12 +101,6 @@ BOOST_AUTO_TEST_CASE(parts_of_matrices_keep_their_types) {
   const auto wrapped = fr::adapt<fr::device_array>(d.asDiagonal(), fr::narrow);
   static_assert(same<fr::diagonal_matrix<fr::narrowed<fr::device_array>::array, double>, decltype(wrapped)>);
   BOOST_TEST((fr::to_vector(wrapped.elements).back() == static_cast<float>(d(5))));
-  auto y = fr::zeros<double, 1>({6}, fr::device(1));
-  using kernel_matrix = fr::triangular_matrix<fr::const_mdspan, double, upper>;
-  fr::parallel_for(
-      6, [](std::size_t i, kernel_matrix t, fr::mdspan<double, 1> to) { add_row{}(i, t, to); },
-      fr::in(std::get<1>(made)), fr::inout(y));
-  BOOST_TEST((fr::to_eigen(y).isApprox(m.rowwise().sum())));
 }
 
 BOOST_AUTO_TEST_CASE(structs_of_eigen_s_arrays_are_uploaded_and_come_back) {
