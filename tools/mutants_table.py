@@ -402,6 +402,7 @@ MUTANTS = [
     ("", "what host tasks throw is reported twice", (TASK_FAILURES, "count = count_.exchange(0);", "count = count_.load();")),
     ("", "the CPU reads what a host task that threw has left", (HOST_ACCESS, "    streams.raise_task_failures(use_text(use));\n", "    ;\n")),
     ("", "copies to the CPU do not report what host tasks threw", (COPY, "  if (const timelines& streams = on.registry(); streams.task_failures()->any()) [[unlikely]]", "  if (const timelines& streams = on.registry(); false)")),
+    ("R14", "submit makes a device current inside a host task", (SUBMIT, '  refuse_inside_host_task("submit");  // before the driver refuses to make the device current\n', "")),
     ("R14", "host tasks query events", (TASK_SCOPE, "in_host_task_(std::exchange(this_thread_state.in_host_task, true))", "in_host_task_(this_thread_state.in_host_task)")),
     ("R14", "a thread that ran a host task stays inside of it", (TASK_SCOPE, "    this_thread_state.in_host_task = in_host_task_;\n", "")),
     ("R14", "the second function of a submission calls ferry", (SUBMIT, "    const host_task_scope inside;\n", "")),

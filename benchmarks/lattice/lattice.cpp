@@ -1,6 +1,8 @@
 // How near does a lattice Boltzmann step come to the memory's speed, and how does it scale with the number of GPUs?
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "../../examples/lattice_boltzmann/channel.hpp"
@@ -39,11 +41,14 @@ class flow {
   fr::sharded_array<unsigned char, 2> solid_;
 };
 
+// Up to rounding: nvcc contracts multiplications and additions.
 bool is_like_serial(const fr::team& t) {
   const channel small{90, 200};
   flow f(t, small);
   for (int s = 0; s < 40; ++s) f.step();
-  return fr::to_vector(f.populations()) == solve_serially(small, 40);
+  const std::vector<double> found = fr::to_vector(f.populations()), expected = solve_serially(small, 40);
+  return std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
+                    [](double a, double b) { return std::abs(a - b) <= 1e-12; });
 }
 
 }  // namespace

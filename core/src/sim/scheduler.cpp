@@ -30,9 +30,13 @@ scheduler::scheduler(const options& how)
   laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
 }
 
-scheduler::lock scheduler::enter() {
+void scheduler::refuse_inside_operation() {
   if (inside_operation)
     throw invalid_argument("operation not permitted: kernels and host tasks may not call ferry; submit from outside");
+}
+
+scheduler::lock scheduler::enter() {
+  refuse_inside_operation();
   const void* expected = nullptr;
   if (!first_thread_.compare_exchange_strong(expected, &this_thread_mark) && expected != &this_thread_mark)
     many_threads_ = true;

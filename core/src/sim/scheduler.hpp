@@ -89,7 +89,9 @@ class scheduler {
   bool is_eager() const { return eager_; }
   bool finds_races() const { return races_.has_value(); }
 
-  // Locks the mutex for one backend call. Throws invalid_argument inside an operation.
+  // Throws invalid_argument inside an operation, where a driver permits no call.
+  static void refuse_inside_operation();
+  // Locks the mutex for one backend call; not inside an operation.
   lock enter();
   // Injects random delays to widen race windows (multi-threaded random schedules only). Takes no mutex.
   void inject_delay() const;
