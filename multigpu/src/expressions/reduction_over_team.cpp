@@ -37,15 +37,27 @@ reduction_over_team::reduction_over_team(const axes_reduction& r)
     : r_(r),
       team_(team_of(r.elements)),
       array_(*first_array_of(r.elements)),
-      distribution_(array_.distribution()) {
+      distribution_(array_.distribution()),
+      is_cut_(keeps_cuts()) {
   const bool is_extreme = r.what == function::min || r.what == function::max || is_position();
   if (is_extreme && is_over_nothing() && !r.shape().is_empty())
     throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
                            std::string(r.over.name) + " of nothing is undefined");
 }
 
-cut_axis reduction_over_team::cut() const {
-  return {result_axis(r_, distribution_.axis), distribution_.extents.extent[distribution_.axis]};
+bool reduction_over_team::keeps_cuts() const {
+  std::size_t kept = 0;
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d) kept += distribution_.grid.is_cut(d) && r_.keeps(d);
+  if (kept != 0 && kept != distribution_.grid.cuts())
+    throw invalid_argument("'" + text_of(r_.over) + "' reduces some of the axes along which " + array_.described() +
+                           " is cut, and keeps others: reshard the array along axes that are all kept, or all reduced");
+  return kept != 0;
+}
+cut_shape reduction_over_team::cut() const {
+  cut_shape c{r_.shape(), {}};
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d)
+    if (distribution_.grid.is_cut(d)) c.grid.members[result_axis(r_, d)] = distribution_.grid.members[d];
+  return c;
 }
 bool reduction_over_team::is_position() const { return r_.what == function::argmin || r_.what == function::argmax; }
 bool reduction_over_team::is_computed_from_sums() const {
@@ -63,8 +75,7 @@ double reduction_over_team::count() const {
   return n;
 }
 program_operand reduction_over_team::room_of(std::size_t m) const {
-  program_shape s = r_.shape();
-  if (is_cut()) s.extent[cut().axis] = team_.part_of(m, cut().extent).size();
+  const program_shape s = is_cut() ? cut().own(m).shape : r_.shape();
   return s.is_empty() ? dense_operand(s, r_.over.result) : new_elements(s, r_.over.result, team_.device(m));
 }
 
@@ -85,7 +96,7 @@ each_member reduction_over_team::cells_of(const sharded_operand& to) const {
 void reduction_over_team::run(const each_member& to) const {
   const expression_program* const elements = &r_.elements;
   exchange_for(team_, {&elements, 1});
-  if (is_cut() || distribution_.extents.extent[distribution_.axis] == 0) {
+  if (is_cut() || distribution_.is_empty_along_cuts()) {
     team_.for_each([&](std::size_t m) { reduce_cells(array_, m, {&r_.over, 1}, {&to[m - first()], 1}); });
   } else if (!r_.shape().is_empty()) {
     join(to);
@@ -126,7 +137,7 @@ void reduction_over_team::join(const each_member& to) const {
   std::vector<member_parts> results;
   for (const reduction_program& p : parts) results.emplace_back(team_, r_.shape(), p.result);
   team_.for_each([&](std::size_t m) {
-    if (team_.part_of(m, distribution_.extents.extent[distribution_.axis]).size() == 0) return;
+    if (!distribution_.has_part(m)) return;
     each_member own;
     for (const member_parts& p : results) own.push_back(p.own(m));
     reduce_cells(array_, m, parts, own);
@@ -138,8 +149,8 @@ void reduction_over_team::join(const each_member& to) const {
 void reduction_over_team::join_for(std::size_t m, const program_operand& to,
                                    std::span<const member_parts> parts) const {
   constexpr std::size_t most_members = 8;
-  const std::size_t along = distribution_.extents.extent[distribution_.axis];
-  const std::size_t members = std::min(team_.size(), along);  // that own cells
+  std::size_t members = 0, joined_members = 0;  // that have parts
+  for (std::size_t member = 0; member != team_.size(); ++member) members += distribution_.has_part(member);
   const bool has_positions = parts.size() > 1;
   const scalar_type t = computed_as(integer_promoted(parts.back().type()));
   std::vector<program_operand> results{to};
@@ -148,14 +159,11 @@ void reduction_over_team::join_for(std::size_t m, const program_operand& to,
   const stream_ref s = team_.stream(m);
   member_parts::copies copies;             // lives until the programs that read them are submitted
   std::vector<expression_program> joined;  // the result; for positions, also the values there
-  for (std::size_t member = 0; member != members; ++member) {
+  for (std::size_t member = 0; member != team_.size(); ++member) {
+    if (!distribution_.has_part(member)) continue;
     std::vector<expression_program> next;
     for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));
-    if (has_positions) {
-      const part own = team_.part_of(member, along);
-      next[0] =
-          position_in_whole(next[0], {distribution_.extents, distribution_.axis, own.begin, own.size(), r_.over.axes});
-    }
+    if (has_positions) next[0] = position_in_whole(next[0], distribution_.own(member), r_.over.axes);
     if (joined.empty()) {
       joined = std::move(next);
     } else if (has_positions) {
@@ -164,8 +172,8 @@ void reduction_over_team::join_for(std::size_t m, const program_operand& to,
     } else {
       joined[0] = joined_values(r_.what, t, joined[0], next[0]);
     }
-    const bool is_last = member + 1 == members;
-    if (!is_last && (member + 1) % most_members != 0) continue;
+    const bool is_last = ++joined_members == members;
+    if (!is_last && joined_members % most_members != 0) continue;
     if (is_last) joined[0] = finished(std::move(joined[0]));
     std::vector<assignment> all;
     for (std::size_t k = 0; k != results.size(); ++k) all.push_back({results[k], &joined[k]});
@@ -187,7 +195,7 @@ expression_program reduction_over_team::finished(expression_program sum) const {
 }
 
 bool reduction_over_team::precompile() const {
-  if (is_cut() || distribution_.extents.extent[distribution_.axis] == 0) return precompile_cells(array_, {&r_.over, 1});
+  if (is_cut() || distribution_.is_empty_along_cuts()) return precompile_cells(array_, {&r_.over, 1});
   const bool has_mean = precompile_mean();
   return precompile_cells(array_, parts(purpose::compile)) && has_mean;
 }

@@ -16,15 +16,16 @@ enum class purpose : std::uint8_t { run, compile };
 
 class reduction_over_team {
  public:
-  // Refers to r. Throws invalid_argument if distributions or teams do not fit, and for the least or greatest of no
-  // elements.
+  // Refers to r. Throws invalid_argument if distributions or teams do not fit, for the least or greatest of no elements,
+  // and if some axes of distribution are reduced, and others are kept.
   explicit reduction_over_team(const axes_reduction& r);
   const axes_reduction& request() const { return r_; }
   const team& members() const { return team_; }
   const sharded_operand& array() const { return array_; }
   // True if each member has a part of the result.
-  bool is_cut() const { return r_.keeps(distribution_.axis); }
-  cut_axis cut() const;
+  bool is_cut() const { return is_cut_; }
+  // Returns the parts of the result, if is_cut().
+  cut_shape cut() const;
   // True for argmin and argmax.
   bool is_position() const;
   // True for mean, var and std: see finished().
@@ -55,6 +56,8 @@ class reduction_over_team {
  private:
   std::size_t first() const { return team_.first_local(); }
   bool is_over_nothing() const;
+  // True if axes of distribution are kept.
+  bool keeps_cuts() const;
   double count() const;
   program_operand room_of(std::size_t m) const;
   axes_reduction mean() const;
@@ -65,6 +68,7 @@ class reduction_over_team {
   const team& team_;
   const sharded_operand& array_;
   const shard_distribution distribution_;
+  bool is_cut_;
   mutable std::shared_ptr<const team_operand> mean_;
 };
 
