@@ -69,7 +69,8 @@ class random_reductions {
     y = r;
     check_elements(fr::to_vector(y), expected, r.text() + " over " + u_->layout().text());
     if (dice_.flip()) return;
-    fr::sharded_array<double, Rank> wide(team_, u_->extents(), {.axis = options_.axis, .grid = options_.grid});  // by way of temporaries
+    fr::sharded_array<double, Rank> wide(team_, u_->extents(),
+                                         {.axis = options_.axis, .grid = options_.grid});  // by way of temporaries
     wide = r;
     std::vector<float> found, wanted;
     for (const double x : fr::to_vector(wide)) found.push_back(static_cast<float>(x));
@@ -162,7 +163,8 @@ class random_reductions {
   template <class Axes>
   bool is_mixed(const Axes& axes) const {
     std::vector<bool> reduced(Rank, false);
-    for (const int axis : axes.span()) reduced[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(Rank) : axis)] = true;
+    for (const int axis : axes.span())
+      reduced[static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(Rank) : axis)] = true;
     std::size_t cut_and_reduced = 0;
     for (std::size_t d = 0; d != Rank; ++d) cut_and_reduced += reduced[d] && u_->layout().is_cut(d);
     return cut_and_reduced != 0 && cut_and_reduced != options_.axis.axes.size();

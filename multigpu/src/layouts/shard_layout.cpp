@@ -13,7 +13,7 @@ using axis_list = std::vector<std::size_t>;
 
 std::string array_of_rank(std::size_t rank) { return "a sharded array of rank " + std::to_string(rank); }
 
-// Returns the axes of distribution in ascending order.
+// Returns the axes of distribution: in the order of the grid, ascending without one.
 axis_list checked_axes(const shard_options& o, std::size_t rank) {
   if (o.axis.axes.empty())
     throw invalid_argument(array_of_rank(rank) + " is cut along no axis: name at least one, as in .axis = {0, 1}");
@@ -27,6 +27,7 @@ axis_list checked_axes(const shard_options& o, std::size_t rank) {
                              " twice: name each axis once");
     axes.push_back(static_cast<std::size_t>(axis));
   }
+  if (o.grid.empty()) std::sort(axes.begin(), axes.end());
   return axes;
 }
 
@@ -60,17 +61,15 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
                            " cells along it: use a narrower halo, fewer devices, or another axis");
 }
 
-// The grid whose members exchange the fewest cells, of those that leave no member without cells and have shards as wide
-// as their halos. Of equal grids it takes the one with more members along earlier axes, where halos are contiguous.
+// The grid with the fewest cells beside cuts, of those that leave no member without cells. Of equal grids it takes the
+// one with more members along earlier axes, where halos are contiguous. Halos and periods do not matter, so that arrays
+// of one shape are cut in the same way.
 class grid_choice {
  public:
-  grid_choice(std::span<const std::size_t> shape, const checked_options& o, const axis_list& axes)
+  grid_choice(std::span<const std::size_t> shape, const axis_list& axes)
       : shape_(shape),
-        o_(o),
         axes_(axes),
-        members_(axes.size(), 1) {
-    for (const std::size_t d : axes) has_halo_ = has_halo_ || o.halo[d] > 0;
-  }
+        members_(axes.size(), 1) {}
   std::vector<std::size_t> of(std::size_t members) {
     choose(0, members);
     return best_;
@@ -90,26 +89,22 @@ class grid_choice {
       choose(k + 1, members / n);
     }
   }
-  // Whether shards are too small, and the number of cells on one side of all cuts.
+  // Whether some members have no cells; the cells on one side of all cuts.
   std::pair<bool, double> cost() const {
-    bool is_small = false;
+    bool has_empty = false;
     double cells = 0;
     for (std::size_t k = 0; k != axes_.size(); ++k) {
-      const std::size_t d = axes_[k], n = members_[k];
-      is_small = is_small || shape_[d] / n < std::max<std::size_t>(1, o_.halo[d]);
-      auto side = static_cast<double>(n - 1 + (o_.periods[d] && n > 1)) *
-                  static_cast<double>(has_halo_ ? o_.halo[d] : std::size_t{1});
-      for (std::size_t other = 0; other != shape_.size(); ++other)
-        if (other != d) side *= static_cast<double>(shape_[other]);
+      has_empty = has_empty || shape_[axes_[k]] < members_[k];
+      auto side = static_cast<double>(members_[k] - 1);
+      for (std::size_t d = 0; d != shape_.size(); ++d)
+        if (d != axes_[k]) side *= static_cast<double>(shape_[d]);
       cells += side;
     }
-    return {is_small, cells};
+    return {has_empty, cells};
   }
 
   std::span<const std::size_t> shape_;
-  const checked_options& o_;
   const axis_list& axes_;
-  bool has_halo_ = false;
   std::vector<std::size_t> members_, best_;
   std::pair<bool, double> cost_;
 };
@@ -155,7 +150,7 @@ checked_options check_options(const shard_options& o, std::span<const std::size_
   const axis_list axes = checked_axes(o, rank);
   checked_options checked{{}, checked_halo(o, axes, rank), checked_periods(o, rank)};
   const std::vector<std::size_t> along =
-      o.grid.empty() ? grid_choice(shape, checked, axes).of(members) : checked_members(o, axes, members);
+      o.grid.empty() ? grid_choice(shape, axes).of(members) : checked_members(o, axes, members);
   for (std::size_t k = 0; k != axes.size(); ++k) checked.grid.members[rank - 1 - axes[k]] = along[k];
   if (std::find(shape.begin(), shape.end(), std::size_t{0}) == shape.end()) check_halos_fit(checked, shape);
   return checked;

@@ -57,8 +57,8 @@ enum class halo_method : std::uint8_t { automatic, stores, copies };
 /// The distribution of a sharded array.
 struct shard_options {
   cut_axes axis = 0;  ///< axis of distribution, or several in braces
-  /// Number of members along each axis in `axis`, whose product is the size of the team. Empty: the grid whose shards
-  /// exchange the fewest cells.
+  /// Number of members along each axis in `axis`, whose product is the size of the team. Empty: the grid with the
+  /// fewest cells beside cuts, which depends only on the shape, the axes and the size of the team.
   std::vector<std::ptrdiff_t> grid{};
   halo_widths halo = 0;            ///< cells of the neighbours that a shard has on each side
   periodic_axes periodic = false;  ///< true: the first cell along an axis is the neighbour of the last one
