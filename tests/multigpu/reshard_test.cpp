@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_SUITE(resharding)
 BOOST_AUTO_TEST_CASE(preserves_all_cells_on_simulated_devices) {
   for (std::size_t seed = 0; seed < seeds(150); ++seed) {
     dice d(seed);
-    fr::simulation sim(simulated_machine(seed, d.between(1, 5)));
+    fr::simulation sim(simulated_machine(seed, d.between(1, 6)));
     deal_again<1>(d), deal_again<2>(d), deal_again<3>(d);
   }
 }

@@ -89,7 +89,8 @@ void reduce_along_axes(const axes_reduction& r, const team& t, std::span<const p
                            first_array_of(r.elements)->described());
   if (reduction.is_cut())
     throw invalid_argument(
-        "'" + text_of(r.over) + "' keeps the axes along which " + first_array_of(r.elements)->described() +
+        "'" + text_of(r.over) + "' keeps the " + (reduction.array().distribution().grid.cuts() > 1 ? "axes" : "axis") +
+        " along which " + first_array_of(r.elements)->described() +
         " is distributed, so each member has a part: assign it to a sharded array of " + text_of(r.shape()));
   if (copies.front().shape != r.shape())
     throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.shape()) +
