@@ -14,10 +14,10 @@ FERRY_FUNCTOR(formula, {
 
 FERRY_FUNCTOR_USING((formula), step, {
   double rate;
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k,
-                                    ferry::shard_span<const double, 3> now, ferry::shard_span<double, 3> next) const {
-    next(i, j, k) = formula{rate}(now(i, j, k), now(i - 1, j, k) + now(i + 1, j, k), now(i, j - 1, k) + now(i, j + 1, k),
-                                  now(i, j, k - 1) + now(i, j, k + 1));
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, ferry::shard_span<const double, 3> now,
+                                    ferry::shard_span<double, 3> next) const {
+    next(i, j, k) = formula{rate}(now(i, j, k), now(i - 1, j, k) + now(i + 1, j, k),
+                                  now(i, j - 1, k) + now(i, j + 1, k), now(i, j, k - 1) + now(i, j, k + 1));
   }
 });
 

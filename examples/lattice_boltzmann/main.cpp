@@ -41,7 +41,8 @@ int run(options o) {
     parts = {.axis = {1, 2}, .grid = o.grid, .halo = {0, 1, 1}};
     cells = {.axis = {0, 1}, .grid = o.grid, .halo = {1, 1}};
   }
-  fr::sharded_array<double, 3> now(devices, {9, c.rows, c.columns}, parts), next(devices, {9, c.rows, c.columns}, parts);
+  fr::sharded_array<double, 3> now(devices, {9, c.rows, c.columns}, parts),
+      next(devices, {9, c.rows, c.columns}, parts);
   fr::sharded_array<unsigned char, 2> solid(devices, {c.rows, c.columns}, cells);
   fr::copy(c.solid(), solid);
   fr::exchange_halos(solid);

@@ -74,8 +74,7 @@ std::string explain_axes_reduction(const axes_reduction& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
   std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
-                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r) +
-                     exchanges_of(r.elements);
+                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r) + exchanges_of(r.elements);
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
   return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));

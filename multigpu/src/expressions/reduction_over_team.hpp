@@ -16,8 +16,8 @@ enum class purpose : std::uint8_t { run, compile };
 
 class reduction_over_team {
  public:
-  // Refers to r. Throws invalid_argument if distributions or teams do not fit, for the least or greatest of no elements,
-  // and if some axes of distribution are reduced, and others are kept.
+  // Refers to r. Throws invalid_argument if distributions or teams do not fit, for the least or greatest of no
+  // elements, and if some axes of distribution are reduced, and others are kept.
   explicit reduction_over_team(const axes_reduction& r);
   const axes_reduction& request() const { return r_; }
   const team& members() const { return team_; }

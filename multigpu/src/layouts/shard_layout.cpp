@@ -9,15 +9,15 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-using axis_list = std::vector<std::size_t>;
+using axis_numbers = std::vector<std::size_t>;
 
 std::string array_of_rank(std::size_t rank) { return "a sharded array of rank " + std::to_string(rank); }
 
 // Returns the axes of distribution: in the order of the grid, ascending without one.
-axis_list checked_axes(const shard_options& o, std::size_t rank) {
+axis_numbers checked_axes(const shard_options& o, std::size_t rank) {
   if (o.axis.axes.empty())
     throw invalid_argument(array_of_rank(rank) + " is cut along no axis: name at least one, as in .axis = {0, 1}");
-  axis_list axes;
+  axis_numbers axes;
   for (const std::ptrdiff_t axis : o.axis.axes) {
     if (axis < 0 || static_cast<std::size_t>(axis) >= rank)
       throw invalid_argument(array_of_rank(rank) + " is to be cut along axis " + std::to_string(axis) +
@@ -31,7 +31,7 @@ axis_list checked_axes(const shard_options& o, std::size_t rank) {
   return axes;
 }
 
-std::vector<std::size_t> checked_halo(const shard_options& o, const axis_list& axes, std::size_t rank) {
+std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers& axes, std::size_t rank) {
   if (!o.halo.one && o.halo.widths.size() != rank)
     throw invalid_argument(array_of_rank(rank) + " is given " + std::to_string(o.halo.widths.size()) +
                            " halo widths: give one an axis, or one number for the axis of distribution");
@@ -66,7 +66,7 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
 // of one shape are cut in the same way.
 class grid_choice {
  public:
-  grid_choice(std::span<const std::size_t> shape, const axis_list& axes)
+  grid_choice(std::span<const std::size_t> shape, const axis_numbers& axes)
       : shape_(shape),
         axes_(axes),
         members_(axes.size(), 1) {}
@@ -104,7 +104,7 @@ class grid_choice {
   }
 
   std::span<const std::size_t> shape_;
-  const axis_list& axes_;
+  const axis_numbers& axes_;
   std::vector<std::size_t> members_, best_;
   std::pair<bool, double> cost_;
 };
@@ -116,7 +116,7 @@ std::string product_of(const std::vector<std::ptrdiff_t>& grid) {
 }
 
 // Returns the members along each axis of distribution.
-std::vector<std::size_t> checked_members(const shard_options& o, const axis_list& axes, std::size_t team) {
+std::vector<std::size_t> checked_members(const shard_options& o, const axis_numbers& axes, std::size_t team) {
   if (o.grid.size() != axes.size())
     throw invalid_argument("a grid of " + product_of(o.grid) + " members for a sharded array that is cut along " +
                            std::to_string(axes.size()) + (axes.size() == 1 ? " axis" : " axes") +
@@ -147,7 +147,7 @@ void check_halos_fit(const checked_options& o, std::span<const std::size_t> shap
 
 checked_options check_options(const shard_options& o, std::span<const std::size_t> shape, std::size_t members) {
   const std::size_t rank = shape.size();
-  const axis_list axes = checked_axes(o, rank);
+  const axis_numbers axes = checked_axes(o, rank);
   checked_options checked{{}, checked_halo(o, axes, rank), checked_periods(o, rank)};
   const std::vector<std::size_t> along =
       o.grid.empty() ? grid_choice(shape, axes).of(members) : checked_members(o, axes, members);

@@ -17,9 +17,10 @@ void throw_partial_reproducible() {
 }
 void need_one_cut(const member_grid& grid, const std::string& text) {
   if (grid.cuts() > 1)
-    throw invalid_argument("a reproducible reduction over " + text +
-                           ": its chunks of cells follow one axis of distribution: reshard the array along one axis, or "
-                           "reduce without reproducible()");
+    throw invalid_argument(
+        "a reproducible reduction over " + text +
+        ": its chunks of cells follow one axis of distribution: reshard the array along one axis, or "
+        "reduce without reproducible()");
 }
 void throw_partial_sweep() {
   throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");

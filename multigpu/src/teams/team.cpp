@@ -4,8 +4,8 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/multigpu/detail/teams/member_grid.hpp"
 #include "ferry/core/topology.hpp"
+#include "ferry/multigpu/detail/teams/member_grid.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "teams/submitters.hpp"
 

@@ -1,5 +1,5 @@
-// Loops over arrays that are cut along several axes: stencils that read corners, bit for bit as over one array; parts of
-// regions, components, ghost cells, and writes and reads outside of what a loop may access.
+// Loops over arrays that are cut along several axes: stencils that read corners, bit for bit as over one array; parts
+// of regions, components, ghost cells, and writes and reads outside of what a loop may access.
 #include <cstring>
 
 #include "multigpu/shards.hpp"

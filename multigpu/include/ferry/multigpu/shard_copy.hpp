@@ -79,20 +79,21 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(from.size(), to.look(), line);
   const team& t = to.team();
-  detail::for_each_waiting_copy(t, Kind, to.layout().is_in_order(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
-    const box<Rank> own = to.layout().own(m);
-    if (own.empty()) return;
-    const stream_ref on = default_stream(t.device(m));
-    if (to.layout().is_in_order()) {
-      const std::size_t row = to.size() / to.extent(0);
-      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
-                  detail::cells_for_call(to, m), line);
-    }
-    const detail::cpu_buffer<T> part(own.extents().count());
-    detail::for_each_run(from.data(), to.extents(), own,
-                         [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(on, std::span<const T>(part.span()), detail::cells_for_call(to, m), line);
-  });
+  detail::for_each_waiting_copy(
+      t, Kind, to.layout().is_in_order(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
+        const box<Rank> own = to.layout().own(m);
+        if (own.empty()) return;
+        const stream_ref on = default_stream(t.device(m));
+        if (to.layout().is_in_order()) {
+          const std::size_t row = to.size() / to.extent(0);
+          return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                      detail::cells_for_call(to, m), line);
+        }
+        const detail::cpu_buffer<T> part(own.extents().count());
+        detail::for_each_run(from.data(), to.extents(), own,
+                             [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
+        copy(on, std::span<const T>(part.span()), detail::cells_for_call(to, m), line);
+      });
   to.note_changed();
 }
 
@@ -108,20 +109,21 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.look(), line);
   const team& t = from.team();
-  detail::for_each_waiting_copy(t, Kind, from.layout().is_in_order(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
-    const box<Rank> own = from.layout().own(m);
-    if (own.empty()) return;
-    const stream_ref on = default_stream(t.device(m));
-    if (from.layout().is_in_order()) {
-      const std::size_t row = from.size() / from.extent(0);
-      return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
-                  line);
-    }
-    const detail::cpu_buffer<T> part(own.extents().count());
-    copy(on, from.shard(m), part.span(), line);
-    detail::for_each_run(to.data(), from.extents(), own,
-                         [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
-  });
+  detail::for_each_waiting_copy(
+      t, Kind, from.layout().is_in_order(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
+        const box<Rank> own = from.layout().own(m);
+        if (own.empty()) return;
+        const stream_ref on = default_stream(t.device(m));
+        if (from.layout().is_in_order()) {
+          const std::size_t row = from.size() / from.extent(0);
+          return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                      line);
+        }
+        const detail::cpu_buffer<T> part(own.extents().count());
+        copy(on, from.shard(m), part.span(), line);
+        detail::for_each_run(to.data(), from.extents(), own,
+                             [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
+      });
 }
 
 namespace detail {

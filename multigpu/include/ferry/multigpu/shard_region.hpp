@@ -137,7 +137,7 @@ class shard_region {
     if (which_ == shard_cells::owned) all.add({own, 0, 0, 0}, within_);
     if (which_ == shard_cells::interior) all.add({inside, 0, 0, 0}, within_);
     if (which_ != shard_cells::boundary) return all;
-    box<Rank> rest = own;  // cells that earlier axes leave
+    box<Rank> rest = own;                 // cells that earlier axes leave
     for (const bool cut : {true, false})  // axes of distribution first
       for (std::size_t d = 0; d != Rank && !rest.empty(); ++d) {
         if (layout().is_cut(d) != cut || layout().halo(d) == 0) continue;

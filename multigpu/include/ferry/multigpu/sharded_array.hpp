@@ -32,10 +32,11 @@ std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts
 }  // namespace detail
 
 /// An array of Rank dimensions that is cut along one or several axes into boxes, the shards, one for each member of a
-/// team. Each shard is in the memory of its device. With kind unified, all are in one allocation, and each device prefers its
-/// part. Every shard has room for the requested halos on all sides, also at the ends of the array; exchange_halos fills
-/// those that mirror cells of the array. Movable, not copyable. The destructor never blocks. Work on the array runs on
-/// the streams of the team. Copies from and to memory of the CPU are exceptions: only conflicting work waits for them.
+/// team. Each shard is in the memory of its device. With kind unified, all are in one allocation, and each device
+/// prefers its part. Every shard has room for the requested halos on all sides, also at the ends of the array;
+/// exchange_halos fills those that mirror cells of the array. Movable, not copyable. The destructor never blocks. Work
+/// on the array runs on the streams of the team. Copies from and to memory of the CPU are exceptions: only conflicting
+/// work waits for them.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 /// @tparam Kind memory kind

@@ -207,7 +207,8 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   if (made.stale && runtime::current().checks.has(check::halos)) [[unlikely]]
     refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
   for (std::size_t i = 0; i < p.slabs(); ++i) {
-    if (a.mode != access_mode::out) made.reads[i] = cells_for_call(*a.what, member, reach.around(p.slab(i), local)).bytes();
+    if (a.mode != access_mode::out)
+      made.reads[i] = cells_for_call(*a.what, member, reach.around(p.slab(i), local)).bytes();
     if (a.mode == access_mode::in) continue;
     const auto written = cells_for_call(*a.what, member, p.slab(i));
     made.writes[i] = written.bytes();
