@@ -184,25 +184,39 @@ BOOST_AUTO_TEST_CASE(expressions_are_computed_in_five_parts) {
   BOOST_TEST(on.count(step).first == 4 * 3 + 4 * 4 + 5);
 }
 
-// Each member has its part of a result, if all axes of distribution are kept.
-BOOST_AUTO_TEST_CASE(reductions_keep_all_axes_that_are_cut_or_none) {
-  const fr::simulation sim("devices=4");
-  const fr::team t = fr::team::all();
-  fr::sharded_array<float, 3> f(t, {3, 4, 6}, {.axis = {1, 2}, .grid = {2, 2}});
-  f = fr::cast<float>(100 * fr::index(0) + 10 * fr::index(1) + fr::index(2));
-  fr::sharded_array<float, 2> density(t, {4, 6}, {.axis = {0, 1}, .grid = {2, 2}}), rows(t, {4, 6}, {.axis = 0});
-  density = fr::sum(f, fr::axes{0});
-  const std::vector<float> found = fr::to_vector(density);
-  for (std::size_t i = 0; i < 4; ++i)
-    for (std::size_t j = 0; j < 6; ++j) BOOST_TEST(found[i * 6 + j] == static_cast<float>(300 + 30 * i + 3 * j));
-  f.name("f"), rows.name("rows");
-  check_error<fr::invalid_argument>([&] { rows = fr::sum(f, fr::axes{0}); },
-                                    {"'f'", "'rows'", "cut along axes 0 and 1 of a team of 2 x 2, and reshard that"});
-  check_error<fr::invalid_argument>(
-      [&] { (fr::replicated_array<float, 2>(fr::max(f, fr::axes{1}))); },
-      {"max(f, axes{1})", "reduces some of the axes along which", "'f'", "reshard the array"});
-  const fr::replicated_array<float, 1> all(fr::sum(f, fr::axes{1, 2}));
-  BOOST_TEST((fr::to_vector(all.copies()[3]) == std::vector<float>{420, 2820, 5220}));
+// Each member has its part of a result, if all axes of distribution are kept. If some are reduced, members with the same
+// part join.
+BOOST_AUTO_TEST_CASE(reductions_keep_the_axes_that_are_cut_or_join_along_them) {
+  for (const char* how : {"devices=4", "devices=4;peers=none;schedule=random:6"}) {
+    const fr::simulation sim(how);
+    const fr::team t = fr::team::all();
+    const fr::shard_options cut{.axis = {1, 2}, .grid = {2, 2}};
+    fr::sharded_array<float, 3> f(t, {3, 4, 5}, cut), means(t, {3, 4, 1}, cut);
+    f = fr::cast<float>(100 * fr::index(0) + 10 * fr::index(1) + fr::index(2));
+    fr::sharded_array<float, 2> density(t, {4, 5}, {.axis = {0, 1}, .grid = {2, 2}}), rows(t, {4, 5}, {.axis = 0}),
+        columns(t, {3, 5}, {.axis = 1});
+    f.name("f"), rows.name("rows"), columns.name("columns");
+    density = fr::sum(f, fr::axes{0});
+    const std::vector<float> found = fr::to_vector(density);
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t j = 0; j < 5; ++j) BOOST_TEST(found[i * 5 + j] == static_cast<float>(300 + 30 * i + 3 * j));
+    means = fr::mean(f, fr::axes{2}, fr::keep_dims);
+    const std::vector<float> mean = fr::to_vector(means);
+    for (std::size_t k = 0; k < 12; ++k) BOOST_TEST(mean[k] == static_cast<float>(100 * (k / 4) + 10 * (k % 4) + 2));
+    f = f - fr::min(f, fr::axes{1}, fr::keep_dims);
+    const std::vector<float> above = fr::to_vector(f);
+    for (std::size_t k = 0; k < 60; ++k) BOOST_TEST(above[k] == static_cast<float>(10 * (k / 5 % 4)));
+    const fr::replicated_array<float, 1> all(fr::sum(f, fr::axes{1, 2}));
+    BOOST_TEST((fr::to_vector(all.copies()[3]) == std::vector<float>{300, 300, 300}));
+    check_error<fr::invalid_argument>([&] { rows = fr::sum(f, fr::axes{0}); },
+                                      {"'f'", "'rows'", "cut along axes 0 and 1 of a team of 2 x 2, and reshard that"});
+    check_error<fr::invalid_argument>([&] { columns = fr::sum(f, fr::axes{1}); },
+                                      {"'f'", "'columns'", "with keep_dims to an array that is cut as the elements"});
+    check_error<fr::invalid_argument>([&] { (fr::replicated_array<float, 2>(fr::max(f, fr::axes{1}))); },
+                                      {"max(f, axes{1})", "keeps the axes along which", "'f'"});
+    BOOST_TEST(fr::explain(fr::sum(f, fr::axes{1})).find("joins the results of the members that have the same one") !=
+               std::string::npos);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(scans_and_sorts_run_along_axes_that_are_whole) {

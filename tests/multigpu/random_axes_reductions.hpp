@@ -150,7 +150,7 @@ class random_reductions {
         ++fitting;
         check_elements(fr::to_vector(y), expected, what);
       }
-      BOOST_TEST(fitting > 0u, what);
+      BOOST_TEST((fitting > 0u || (is_mixed_ && rank != Rank)), what);
     }
     try {
       fr::replicated_array<T, rank> z(r);
@@ -171,7 +171,7 @@ class random_reductions {
   }
   template <class Axes>
   void all_functions(Axes axes) {
-    if (is_mixed(axes)) return check_refusal(fr::sum(*u_, axes));
+    is_mixed_ = is_mixed(axes);
     check([](const auto& a, auto... o) { return fr::sum(a, o...); }, axes);
     check([](const auto& a, auto... o) { return fr::sum(fr::cast<int>(fr::where(a == a, a, 0)), o...); }, axes);
     check([](const auto& a, auto... o) { return fr::prod(a / 4, o...); }, axes);
@@ -256,6 +256,7 @@ class random_reductions {
   std::optional<fr::sharded_array<float, Rank>> u_;
   fr::host_array<float, Rank> one_;
   int axis_ = 0;
+  bool is_mixed_ = false;
 };
 
 inline void run_any(dice& d, const fr::team& t) {

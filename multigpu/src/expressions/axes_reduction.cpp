@@ -66,11 +66,13 @@ void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {
     throw invalid_argument("'" + text_of(r.over) + "' cannot be assigned to " + to.described() +
                            ", which belongs to another team than " + first_array_of(r.elements)->described() +
                            ": make both on one team, or copy the cells by reshard");
-  if (reduction.is_cut() && !reduction.cut().is_cut_like(to.distribution()))
+  if (reduction.is_cut() && !reduction.cut().fits(to.distribution()))
     throw invalid_argument("'" + text_of(r.over) + "': the members' parts of " +
                            first_array_of(r.elements)->described() + " do not fit " + to.described() +
-                           ": assign the result to an array that is cut along " +
-                           text_of(reduction.cut().grid, r.shape().rank) + ", and reshard that");
+                           (reduction.is_joined()
+                                ? ": assign the result with keep_dims to an array that is cut as the elements"
+                                : ": assign the result to an array that is cut along " +
+                                      text_of(reduction.cut().grid, r.shape().rank) + ", and reshard that"));
   if (reduction.can_write(to)) {
     reduction.run(reduction.cells_of(to));
     return to.note_changed();

@@ -44,7 +44,10 @@ std::string headline_of(const sharded_operand& a, std::size_t member) {
 std::string over_a_team(const team& t) { return " over a team of " + std::to_string(t.size()) + "\n"; }
 
 std::string how_members_join(const axes_reduction& r) {
-  if (reduction_over_team(r).is_cut()) return "  each member has its part\n";
+  const reduction_over_team reduction(r);
+  if (!reduction.is_joined()) return "  each member has its part\n";
+  if (reduction.is_cut())
+    return "  each member has a part, and joins the results of the members that have the same one\n";
   const bool is_position = r.what == reduction_function::argmin || r.what == reduction_function::argmax;
   if (r.shape().rank == 0 && !is_position) return "  each member has a part; readers join the parts\n";
   return "  every member joins the results of all\n";

@@ -38,25 +38,33 @@ reduction_over_team::reduction_over_team(const axes_reduction& r)
       team_(team_of(r.elements)),
       array_(*first_array_of(r.elements)),
       distribution_(array_.distribution()),
-      is_cut_(keeps_cuts()) {
+      kept_cuts_(count_kept_cuts()) {
   const bool is_extreme = r.what == function::min || r.what == function::max || is_position();
   if (is_extreme && is_over_nothing() && !r.shape().is_empty())
     throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
                            std::string(r.over.name) + " of nothing is undefined");
 }
 
-bool reduction_over_team::keeps_cuts() const {
+std::size_t reduction_over_team::count_kept_cuts() const {
   std::size_t kept = 0;
   for (std::size_t d = 0; d != distribution_.extents.rank; ++d) kept += distribution_.grid.is_cut(d) && r_.keeps(d);
-  if (kept != 0 && kept != distribution_.grid.cuts())
-    throw invalid_argument("'" + text_of(r_.over) + "' reduces some of the axes along which " + array_.described() +
-                           " is cut, and keeps others: reshard the array along axes that are all kept, or all reduced");
-  return kept != 0;
+  return kept;
+}
+bool reduction_over_team::joins(std::size_t m, std::size_t member) const {
+  bool are_beside = distribution_.has_part(member);
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d) {
+    const std::size_t members = distribution_.grid.members[d], step = distribution_.grid.step[d];
+    if (members != 0 && r_.keeps(d)) are_beside = are_beside && m / step % members == member / step % members;
+  }
+  return are_beside;
 }
 cut_shape reduction_over_team::cut() const {
   cut_shape c{r_.shape(), {}};
-  for (std::size_t d = 0; d != distribution_.extents.rank; ++d)
-    if (distribution_.grid.is_cut(d)) c.grid.members[result_axis(r_, d)] = distribution_.grid.members[d];
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d) {
+    if (!distribution_.grid.is_cut(d) || !r_.keeps(d)) continue;
+    const std::size_t axis = result_axis(r_, d);
+    c.grid.members[axis] = distribution_.grid.members[d], c.grid.step[axis] = distribution_.grid.step[d];
+  }
   return c;
 }
 bool reduction_over_team::is_position() const { return r_.what == function::argmin || r_.what == function::argmax; }
@@ -75,7 +83,7 @@ double reduction_over_team::count() const {
   return n;
 }
 program_operand reduction_over_team::room_of(std::size_t m) const {
-  const program_shape s = is_cut() ? cut().own(m).shape : r_.shape();
+  const program_shape s = part_shape(m);
   return s.is_empty() ? dense_operand(s, r_.over.result) : new_elements(s, r_.over.result, team_.device(m));
 }
 
@@ -85,7 +93,7 @@ each_member reduction_over_team::room() const {
   return to;
 }
 bool reduction_over_team::can_write(const sharded_operand& to) const {
-  if (!is_cut() || reads_memory_of(r_.elements, to)) return false;
+  if (is_joined() || reads_memory_of(r_.elements, to)) return false;
   return to.cells(to.own(first())).type == r_.over.result;
 }
 each_member reduction_over_team::cells_of(const sharded_operand& to) const {
@@ -96,7 +104,7 @@ each_member reduction_over_team::cells_of(const sharded_operand& to) const {
 void reduction_over_team::run(const each_member& to) const {
   const expression_program* const elements = &r_.elements;
   exchange_for(team_, {&elements, 1});
-  if (is_cut() || distribution_.is_empty_along_cuts()) {
+  if (!is_joined() || distribution_.is_empty_along_cuts()) {
     team_.for_each([&](std::size_t m) { reduce_cells(array_, m, {&r_.over, 1}, {&to[m - first()], 1}); });
   } else if (!r_.shape().is_empty()) {
     join(to);
@@ -135,7 +143,9 @@ expression_program reduction_over_team::squared_distances(purpose why) const {
 void reduction_over_team::join(const each_member& to) const {
   const std::vector<reduction_program> parts = this->parts();
   std::vector<member_parts> results;
-  for (const reduction_program& p : parts) results.emplace_back(team_, r_.shape(), p.result);
+  std::vector<program_shape> shapes;
+  for (std::size_t m = 0; m != team_.size(); ++m) shapes.push_back(part_shape(m));
+  for (const reduction_program& p : parts) results.emplace_back(team_, shapes, p.result);
   team_.for_each([&](std::size_t m) {
     if (!distribution_.has_part(m)) return;
     each_member own;
@@ -149,18 +159,19 @@ void reduction_over_team::join(const each_member& to) const {
 void reduction_over_team::join_for(std::size_t m, const program_operand& to,
                                    std::span<const member_parts> parts) const {
   constexpr std::size_t most_members = 8;
-  std::size_t members = 0, joined_members = 0;  // that have parts
-  for (std::size_t member = 0; member != team_.size(); ++member) members += distribution_.has_part(member);
+  if (to.shape.is_empty()) return;
+  std::size_t members = 0, joined_members = 0;
+  for (std::size_t member = 0; member != team_.size(); ++member) members += joins(m, member);
   const bool has_positions = parts.size() > 1;
   const scalar_type t = computed_as(integer_promoted(parts.back().type()));
   std::vector<program_operand> results{to};
   if (has_positions && members > most_members)
-    results.push_back(new_elements(r_.shape(), parts.back().type(), team_.device(m)));
+    results.push_back(new_elements(part_shape(m), parts.back().type(), team_.device(m)));
   const stream_ref s = team_.stream(m);
   member_parts::copies copies;             // lives until the programs that read them are submitted
   std::vector<expression_program> joined;  // the result; for positions, also the values there
   for (std::size_t member = 0; member != team_.size(); ++member) {
-    if (!distribution_.has_part(member)) continue;
+    if (!joins(m, member)) continue;
     std::vector<expression_program> next;
     for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));
     if (has_positions) next[0] = position_in_whole(next[0], distribution_.own(member), r_.over.axes);
@@ -195,7 +206,7 @@ expression_program reduction_over_team::finished(expression_program sum) const {
 }
 
 bool reduction_over_team::precompile() const {
-  if (is_cut() || distribution_.is_empty_along_cuts()) return precompile_cells(array_, {&r_.over, 1});
+  if (!is_joined() || distribution_.is_empty_along_cuts()) return precompile_cells(array_, {&r_.over, 1});
   const bool has_mean = precompile_mean();
   return precompile_cells(array_, parts(purpose::compile)) && has_mean;
 }

@@ -145,7 +145,7 @@ void need_one_distribution(const sharded_operand& to, const expression_program& 
                              " is distributed otherwise than " + to.described() +
                              ": copy its cells into an array of that distribution by reshard");
     const std::optional<cut_shape> cut = spread->cut();
-    if (cut && !cut->is_cut_like(to.distribution()))
+    if (cut && !cut->fits(to.distribution()))
       throw invalid_argument("'" + text_of(p) + "': the members have parts of " + spread->text() + " that do not fit " +
                              to.described() +
                              ": assign the result to a sharded array of its own shape, and reshard that");

@@ -139,7 +139,7 @@ void check_halos_fit(const checked_options& o, std::span<const std::size_t> shap
     if (!o.grid.is_cut(axis)) check_halo_fits(o.halo[d], shape[d], d, "the array");
     for (std::size_t at = 0; at < members; ++at)
       if (const std::size_t n = even_part(at, members, shape[d]).size(); n > 0)
-        check_halo_fits(o.halo[d], n, d, "the shard of member " + std::to_string(at * o.grid.step(axis)));
+        check_halo_fits(o.halo[d], n, d, "the shard of member " + std::to_string(at * o.grid.step[axis]));
   }
 }
 
@@ -152,6 +152,7 @@ checked_options check_options(const shard_options& o, std::span<const std::size_
   const std::vector<std::size_t> along =
       o.grid.empty() ? grid_choice(shape, axes).of(members) : checked_members(o, axes, members);
   for (std::size_t k = 0; k != axes.size(); ++k) checked.grid.members[rank - 1 - axes[k]] = along[k];
+  checked.grid.number_members();
   if (std::find(shape.begin(), shape.end(), std::size_t{0}) == shape.end()) check_halos_fit(checked, shape);
   return checked;
 }

@@ -27,7 +27,14 @@ constexpr std::size_t even_part_with(std::size_t element, std::size_t parts, std
 // last axis that is cut have consecutive numbers.
 struct member_grid {
   std::array<std::size_t, max_rank> members{};  // along each axis; 0 along axes that are not cut
+  std::array<std::size_t, max_rank> step{};     // from a member to the next one along each axis that is cut
 
+  // Sets the steps of a grid that has all members of a team.
+  void number_members() {
+    std::size_t next = 1;
+    for (std::size_t d = 0; d != max_rank; ++d)
+      if (members[d] != 0) step[d] = next, next *= members[d];
+  }
   bool is_cut(std::size_t axis) const { return members[axis] != 0; }
   // Returns the number of axes that are cut.
   std::size_t cuts() const {
@@ -38,17 +45,8 @@ struct member_grid {
   // Calls f(axis, coordinate) for each axis that is cut, with the coordinate of a member.
   template <class F>
   void for_each_cut(std::size_t member, F f) const {
-    for (std::size_t d = 0; d != max_rank; ++d) {
-      if (members[d] == 0) continue;
-      f(d, member % members[d]);
-      member /= members[d];
-    }
-  }
-  // Returns the difference of the numbers of neighbours along an axis.
-  std::size_t step(std::size_t axis) const {
-    std::size_t n = 1;
-    for (std::size_t d = 0; d != axis; ++d) n *= members[d] ? members[d] : 1;
-    return n;
+    for (std::size_t d = 0; d != max_rank; ++d)
+      if (members[d] != 0) f(d, member / step[d] % members[d]);
   }
   bool operator==(const member_grid&) const = default;
 };

@@ -17,7 +17,7 @@ namespace ferry::inline FERRY_ABI::detail {
 class sharded_operand;
 using axis_offsets = std::array<std::ptrdiff_t, max_rank>;  // in cells, by axis from the last
 
-// A shape that is cut into the parts of members.
+// A shape that is cut into the parts of members. If the grid has fewer members than the team, several have the same part.
 struct cut_shape {
   program_shape extents;
   member_grid grid;
@@ -33,10 +33,11 @@ struct cut_shape {
     });
     return p;
   }
-  // True if members own the same indices along the axes that are cut.
-  bool is_cut_like(const cut_shape& o) const {
-    for (std::size_t d = 0; d != max_rank; ++d)
-      if (grid.members[d] != o.grid.members[d] || (grid.is_cut(d) && extents.extent[d] != o.extents.extent[d]))
+  // True if members have the same indices of another shape along the axes that are cut.
+  bool fits(const cut_shape& o) const {
+    for (std::size_t d = 0; d != extents.rank; ++d)
+      if (grid.is_cut(d) && (grid.members[d] != o.grid.members[d] || grid.step[d] != o.grid.step[d] ||
+                             extents.extent[d] != o.extents.extent[d]))
         return false;
     return true;
   }
