@@ -35,10 +35,15 @@ int run(options o) {
   const bool on_gpus = !fr::runtime::current().is_simulated();
   const channel c{o.rows ? o.rows : on_gpus ? 4096 : 180, o.columns ? o.columns : on_gpus ? 8192 : 480};
 
-  const fr::shard_options by_rows{.axis = 1, .halo = {0, 1, 0}};
-  fr::sharded_array<double, 3> now(devices, {9, c.rows, c.columns}, by_rows),
-      next(devices, {9, c.rows, c.columns}, by_rows);
-  fr::sharded_array<unsigned char, 2> solid(devices, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}});
+  // Populations move along diagonals, too: with a grid of devices, corners of halos come from diagonal neighbours.
+  fr::shard_options parts{.axis = 1, .halo = {0, 1, 0}}, cells{.axis = 0, .halo = {1, 0}};
+  if (!o.grid.empty()) {
+    parts = {.axis = {1, 2}, .grid = o.grid, .halo = {0, 1, 1}};
+    cells = {.axis = {0, 1}, .grid = o.grid, .halo = {1, 1}};
+  }
+  fr::sharded_array<double, 3> now(devices, {9, c.rows, c.columns}, parts),
+      next(devices, {9, c.rows, c.columns}, parts);
+  fr::sharded_array<unsigned char, 2> solid(devices, {c.rows, c.columns}, cells);
   fr::copy(c.solid(), solid);
   fr::exchange_halos(solid);
   fr::parallel_for(fr::sweep(solid), lattice::start{c.inflow}, fr::out(now));
@@ -58,7 +63,8 @@ int run(options o) {
                 1e-9 * updates * 2 * 9 * sizeof(double) / seconds);
 
   if (!o.picture.empty()) {
-    fr::sharded_array<double, 3> velocity(devices, {2, c.rows, c.columns}, {.axis = 1});
+    parts.halo = 0;
+    fr::sharded_array<double, 3> velocity(devices, {2, c.rows, c.columns}, parts);
     fr::parallel_for(fr::owned(solid), lattice::velocity{}, fr::in(now), fr::in(solid), fr::out(velocity));
     const std::vector<double> all = fr::to_vector(velocity);
     if (prints) write_vorticity(o.picture, c, all);

@@ -2,9 +2,11 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 struct options {
   std::size_t rows = 0, columns = 0;  // 0: chosen for the devices
+  std::vector<std::ptrdiff_t> grid;   // devices along rows and columns; empty: all along the rows
   std::size_t steps = 1000;
   std::string picture;
   bool check = false, quiet = false;

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_SUITE(halos)
 BOOST_AUTO_TEST_CASE(mirror_their_cells_on_simulated_devices) {
   for (std::size_t seed = 0; seed < seeds(120); ++seed) {
     dice d(seed);
-    fr::simulation sim(simulated_machine(seed, d.between(1, 5)));
+    fr::simulation sim(simulated_machine(seed, d.between(1, 6)));
     exchange_all(d, fr::team::all());
   }
 }

@@ -26,7 +26,7 @@ void there_and_back(const fr::team& t, const fr::extents<2>& e, const fr::shard_
   fr::copy(std::span<const int>(values), a);
   std::vector<int> back(values.size());
   fr::copy(a, std::span<int>(back));
-  BOOST_TEST(back == values, "shape " << e.text() << ", axis " << o.axis);
+  BOOST_TEST(back == values, "shape " << e.text() << ", axis " << o.axis.first());
   BOOST_TEST(fr::to_vector(a) == values);
   for (std::size_t m = 0; m < t.size(); ++m) {  // no halo was changed
     if (a.layout().own(m).empty()) continue;
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
     const fr::team t = fr::team::all();
     for (int round = 0; round < 3; ++round) {
       auto [e, o] = shards::any_layout<2>(d, t);
-      e[1 - o.axis] *= 20;
+      e[1 - o.axis.first()] *= 20;
       there_and_back(t, e, o);
     }
   }

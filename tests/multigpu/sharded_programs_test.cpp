@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(equal_those_of_one_array_on_simulated_devices) {
   for (std::size_t seed = 0; seed < seeds(200); ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       dice d(seed);
-      fr::simulation sim(simulated_machine(seed, d.between(1, 4)));
+      fr::simulation sim(simulated_machine(seed, d.between(1, 6)));
       run_all(d, fr::team::all());
     }
   }

@@ -34,22 +34,45 @@ class dice {
   std::mt19937_64 random_;
 };
 
-// Any shape, axis, widths and periods that are valid on `t`; often with shards of one cell, or empty ones.
+// Any axes of distribution, and any grid of members over them.
+inline fr::shard_options any_cut(dice& d, std::size_t rank, std::size_t members) {
+  fr::shard_options o{d.below(rank)};
+  while (o.axis.axes.size() < rank && d.flip()) {
+    const auto axis = static_cast<std::ptrdiff_t>(d.below(rank));
+    if (std::find(o.axis.axes.begin(), o.axis.axes.end(), axis) == o.axis.axes.end()) o.axis.axes.push_back(axis);
+  }
+  if (o.axis.axes.size() == 1 || d.below(3) == 0) return o;
+  o.grid.assign(o.axis.axes.size(), 1);
+  for (std::size_t n = 2; members > 1; ++n)
+    for (; members % n == 0; members /= n) o.grid[d.below(o.grid.size())] *= static_cast<std::ptrdiff_t>(n);
+  return o;
+}
+
+// True if no shard of such an array is narrower than a halo of one cell along axes of distribution.
+template <std::size_t Rank>
+bool can_have_halo(const fr::team& t, const fr::extents<Rank>& e, const fr::shard_options& o) {
+  const fr::shard_layout<Rank> cut(t, e, o);
+  bool can = true;
+  for (std::size_t k = 0; k != Rank; ++k) can = can && e[k] >= cut.members_along(k);
+  return can;
+}
+
+// Any shape, axes, grid, widths and periods that are valid on `t`; often with shards of one cell, or empty ones.
 template <std::size_t Rank>
 std::pair<fr::extents<Rank>, fr::shard_options> any_layout(dice& d, const fr::team& t) {
   fr::extents<Rank> e;
   for (std::size_t k = 0; k != Rank; ++k) e[k] = d.between(1, Rank == 3 ? 6 : 12);
-  const std::size_t axis = d.below(Rank);
-  if (d.flip()) e[axis] = d.between(1, 5 * t.size());
-  const std::size_t narrowest = std::max<std::size_t>(1, e[axis] / t.size());  // non-empty shard
+  fr::shard_options o = any_cut(d, Rank, t.size());
+  if (const std::size_t axis = o.axis.first(); d.flip()) e[axis] = d.between(1, 5 * t.size());
+  const fr::shard_layout<Rank> cut(t, e, o);
   std::vector<std::ptrdiff_t> widths;
   std::vector<bool> periods;
   for (std::size_t k = 0; k != Rank; ++k) {
-    const std::size_t most = std::min<std::size_t>(3, k == axis ? narrowest : e[k]);
-    widths.push_back(k == axis || d.below(3) == 0 ? static_cast<std::ptrdiff_t>(d.between(0, most)) : 0);
+    const std::size_t narrowest = std::max<std::size_t>(1, e[k] / cut.members_along(k));  // non-empty shard
+    const std::size_t most = std::min<std::size_t>(3, narrowest);
+    widths.push_back(cut.is_cut(k) || d.below(3) == 0 ? static_cast<std::ptrdiff_t>(d.between(0, most)) : 0);
     periods.push_back(d.flip());
   }
-  fr::shard_options o{axis};
   o.halo.widths = widths, o.halo.one = false;
   o.periodic.axes = periods, o.periodic.one = false;
   o.exchange = static_cast<fr::halo_method>(d.below(3));

@@ -17,14 +17,17 @@ class member_results final : public team_operand {
       : team_(t),
         text_(text_of(r.over)),
         results_(std::move(results)) {}
-  // States that each member has only a part, along an axis.
-  void cut_along(const cut_axis& c) { cut_ = c; }
+  // States that each member has only a part.
+  void cut_as(const cut_shape& c) { cut_ = c; }
   const ferry::team& team() const override { return team_; }
   std::string text() const override { return text_; }
-  std::optional<cut_axis> cut() const override { return cut_; }
+  std::optional<cut_shape> cut() const override { return cut_; }
   program_operand elements(const program_part& p) const override {
     program_part inside = p;
-    if (cut_) inside.first[cut_->axis] -= static_cast<std::ptrdiff_t>(team_.part_of(p.member, cut_->extent).begin);
+    if (cut_) {
+      const program_part own = cut_->own(p.member);
+      for (std::size_t d = 0; d != own.shape.rank; ++d) inside.first[d] -= own.first[d];
+    }
     return sliced(results_[p.member - team_.first_local()], inside);
   }
 
@@ -32,12 +35,12 @@ class member_results final : public team_operand {
   ferry::team team_;
   std::string text_;
   each_member results_;
-  std::optional<cut_axis> cut_;
+  std::optional<cut_shape> cut_;
 };
 
 std::shared_ptr<const team_operand> results_in(each_member room, const reduction_over_team& reduction) {
   auto results = std::make_shared<member_results>(reduction.members(), reduction.request(), std::move(room));
-  if (reduction.is_cut()) results->cut_along(reduction.cut());
+  if (reduction.is_cut()) results->cut_as(reduction.cut());
   return results;
 }
 
@@ -63,11 +66,13 @@ void reduce_along_axes(const axes_reduction& r, const sharded_operand& to) {
     throw invalid_argument("'" + text_of(r.over) + "' cannot be assigned to " + to.described() +
                            ", which belongs to another team than " + first_array_of(r.elements)->described() +
                            ": make both on one team, or copy the cells by reshard");
-  if (reduction.is_cut() && to.distribution().axis != reduction.cut().axis)
+  if (reduction.is_cut() && !reduction.cut().fits(to.distribution()))
     throw invalid_argument("'" + text_of(r.over) + "': the members' parts of " +
                            first_array_of(r.elements)->described() + " do not fit " + to.described() +
-                           ": assign the result to an array that is cut along axis " +
-                           std::to_string(r.shape().rank - 1 - reduction.cut().axis) + ", and reshard that");
+                           (reduction.is_joined()
+                                ? ": assign the result with keep_dims to an array that is cut as the elements"
+                                : ": assign the result to an array that is cut along " +
+                                      text_of(reduction.cut().grid, r.shape().rank) + ", and reshard that"));
   if (reduction.can_write(to)) {
     reduction.run(reduction.cells_of(to));
     return to.note_changed();
@@ -86,7 +91,8 @@ void reduce_along_axes(const axes_reduction& r, const team& t, std::span<const p
                            first_array_of(r.elements)->described());
   if (reduction.is_cut())
     throw invalid_argument(
-        "'" + text_of(r.over) + "' keeps the axis along which " + first_array_of(r.elements)->described() +
+        "'" + text_of(r.over) + "' keeps the " + (reduction.array().distribution().grid.cuts() > 1 ? "axes" : "axis") +
+        " along which " + first_array_of(r.elements)->described() +
         " is distributed, so each member has a part: assign it to a sharded array of " + text_of(r.shape()));
   if (copies.front().shape != r.shape())
     throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.shape()) +

@@ -28,16 +28,26 @@ std::size_t shown_member(const sharded_operand& a) {
   return t.size();
 }
 std::string headline_of(const sharded_operand& a, std::size_t member) {
-  const std::size_t axis = a.distribution().axis;
-  const program_part own = a.own(member);
-  return "member " + std::to_string(member) + ": cells [" + std::to_string(own.first[axis]) + ", " +
-         std::to_string(own.first[axis] + static_cast<std::ptrdiff_t>(own.shape.extent[axis])) + ") of axis " +
-         std::to_string(own.shape.rank - 1 - axis) + "\n";
+  const shard_distribution d = a.distribution();
+  const program_part own = d.own(member);
+  std::string text = "member " + std::to_string(member) + ": cells ";
+  bool is_first = true;
+  for (std::size_t k = d.extents.rank; k-- > 0;) {
+    if (!d.grid.is_cut(k)) continue;
+    text += (is_first ? "[" : " and [") + std::to_string(own.first[k]) + ", " +
+            std::to_string(own.first[k] + static_cast<std::ptrdiff_t>(own.shape.extent[k])) + ") of axis " +
+            std::to_string(d.extents.rank - 1 - k);
+    is_first = false;
+  }
+  return text + "\n";
 }
 std::string over_a_team(const team& t) { return " over a team of " + std::to_string(t.size()) + "\n"; }
 
-std::string how_members_join(const axes_reduction& r, std::size_t axis) {
-  if (r.keeps(axis)) return "  each member has its part\n";
+std::string how_members_join(const axes_reduction& r) {
+  const reduction_over_team reduction(r);
+  if (!reduction.is_joined()) return "  each member has its part\n";
+  if (reduction.is_cut())
+    return "  each member has a part, and joins the results of the members that have the same one\n";
   const bool is_position = r.what == reduction_function::argmin || r.what == reduction_function::argmax;
   if (r.shape().rank == 0 && !is_position) return "  each member has a part; readers join the parts\n";
   return "  every member joins the results of all\n";
@@ -67,8 +77,7 @@ std::string explain_axes_reduction(const axes_reduction& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
   std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
-                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r, a.distribution().axis) +
-                     exchanges_of(r.elements);
+                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r) + exchanges_of(r.elements);
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
   return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));
@@ -77,7 +86,8 @@ std::string explain_axes_reduction(const axes_reduction& r) {
 std::string explain_scan(const scan_over_team& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
-  const bool is_along_members = (r.over.axes >> a.distribution().axis & 1) != 0;
+  need_one_cut_along_scan(r, a);
+  const bool is_along_members = is_scanned_along_members(r, a);
   std::string text = "scan " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.over.shape()) + " of " +
                      std::string(name_of(r.over.result)) + "\n" +
                      (is_along_members ? "  each member adds the totals of those before it\n" : "") +
@@ -119,7 +129,9 @@ bool precompile_sharded(const expression_program& p, scalar_type type) {
       is_compiled = is_compiled && done;
     };
     compile(own);  // for statements that find the halos up to date
-    if (parts.interior.shape != own.shape) compile(parts.interior), compile(parts.edges[0]), compile(parts.edges[1]);
+    if (parts.interior.shape == own.shape) continue;
+    compile(parts.interior);
+    for (const program_part& edge : parts.edges.get()) compile(edge);
   }
   return is_compiled;
 }

@@ -68,25 +68,27 @@ value_at_position first_found(reduction_function f, scalar_type t, const value_a
           apply(operation::select, whole, wins, b.position, a.position)};
 }
 
-expression_program position_in_whole(const expression_program& position, const reduced_box& b) {
-  // A position is (outer * count + along) * inner + rest, where `along` is the index along the axis of distribution.
-  std::size_t inner = 1;
-  bool has_outer = false;
-  for (std::size_t d = 0; d != b.whole.rank; ++d) {
-    if (!(b.axes >> d & 1) || d == b.axis) continue;
-    if (d < b.axis)
-      inner *= b.whole.extent[d];
-    else
-      has_outer = true;
-  }
+expression_program position_in_whole(const expression_program& position, const program_part& own, std::uint8_t axes) {
+  // A position is (outer * count + along) * inner + rest, where `along` is the index along an axis. Axes are converted
+  // one after the other, the last one first: `inner` is that of the whole, and `outer` is still that of the member.
   constexpr scalar_type t = scalar_type::int64;
-  expression_program more = whole_number(inner * b.first);
-  if (has_outer) {
-    const expression_program outer = apply(operation::divide, t, position, whole_number(inner * b.count));
-    more = apply(operation::add, t, std::move(more),
-                 apply(operation::multiply, t, outer, whole_number(inner * (b.whole.extent[b.axis] - b.count))));
+  expression_program p = position;
+  std::size_t inner = 1;
+  for (std::size_t d = 0; d != own.shape.rank; ++d) {
+    if (!(axes >> d & 1)) continue;
+    const std::size_t count = own.shape.extent[d], all = own.whole.extent[d];
+    if (count != all) {
+      expression_program more = whole_number(inner * static_cast<std::size_t>(own.first[d]));
+      if ((axes >> (d + 1)) != 0) {
+        const expression_program outer = apply(operation::divide, t, p, whole_number(inner * count));
+        more = apply(operation::add, t, std::move(more),
+                     apply(operation::multiply, t, outer, whole_number(inner * (all - count))));
+      }
+      p = apply(operation::add, t, p, more);
+    }
+    inner *= all;
   }
-  return apply(operation::add, t, position, more);
+  return p;
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

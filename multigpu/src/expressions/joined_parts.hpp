@@ -1,4 +1,4 @@
-// Programs that join the results of all members along the axis of distribution.
+// Programs that join the results of all members along axes of distribution.
 #pragma once
 #include <cstddef>
 
@@ -18,13 +18,8 @@ struct value_at_position {
 value_at_position first_found(reduction_function f, scalar_type t, const value_at_position& a,
                               const value_at_position& b);
 
-// The elements that one member reduces: cells [first, first + count) of `extent` along an axis, counted from the last.
-struct reduced_box {
-  program_shape whole;
-  std::size_t axis = 0, first = 0, count = 0;
-  std::uint8_t axes = 0;  // those that are reduced, as in reduction_program
-};
-// Returns the program that converts positions within the box to positions within all elements.
-expression_program position_in_whole(const expression_program& position, const reduced_box& b);
+// Returns the program that converts positions within the elements that one member reduces to positions within all
+// elements. axes: those that are reduced, as in reduction_program.
+expression_program position_in_whole(const expression_program& position, const program_part& own, std::uint8_t axes);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,4 +1,4 @@
-// One result of each member, all of one shape and type, for all members to read.
+// One result of each member, all of one type, for all members to read.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,8 +12,10 @@ namespace ferry::inline FERRY_ABI::detail {
 
 class member_parts {
  public:
-  // Allocates the part of each local member. Requires a shape that is not empty.
+  // Allocates the part of each local member, all of one shape, which is not empty.
   member_parts(const team& t, const program_shape& shape, scalar_type type);
+  // As above. shapes: of all members; not all are empty.
+  member_parts(const team& t, std::vector<program_shape> shapes, scalar_type type);
   scalar_type type() const { return type_; }
   // Returns the memory of a local member's part.
   program_operand own(std::size_t member) const;
@@ -27,12 +29,12 @@ class member_parts {
   program_operand part_for(std::size_t m, std::size_t member, copies& made) const;
 
  private:
-  program_operand elements_at(const copies& a, std::size_t index, std::size_t place) const;
+  program_operand elements_at(const copies& a, std::size_t index, std::size_t place, std::size_t member) const;
   team team_;
-  program_shape shape_;
+  std::vector<program_shape> shapes_;
   scalar_type type_;
-  std::size_t bytes_;
-  copies own_, all_;  // of local members; all_: the parts of all members, if the team spans processes
+  std::size_t bytes_ = 0;  // of the largest part
+  copies own_, all_;       // of local members; all_: the parts of all members, if the team spans processes
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

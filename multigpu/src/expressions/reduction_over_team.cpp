@@ -37,15 +37,35 @@ reduction_over_team::reduction_over_team(const axes_reduction& r)
     : r_(r),
       team_(team_of(r.elements)),
       array_(*first_array_of(r.elements)),
-      distribution_(array_.distribution()) {
+      distribution_(array_.distribution()),
+      kept_cuts_(count_kept_cuts()) {
   const bool is_extreme = r.what == function::min || r.what == function::max || is_position();
   if (is_extreme && is_over_nothing() && !r.shape().is_empty())
     throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
                            std::string(r.over.name) + " of nothing is undefined");
 }
 
-cut_axis reduction_over_team::cut() const {
-  return {result_axis(r_, distribution_.axis), distribution_.extents.extent[distribution_.axis]};
+std::size_t reduction_over_team::count_kept_cuts() const {
+  std::size_t kept = 0;
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d) kept += distribution_.grid.is_cut(d) && r_.keeps(d);
+  return kept;
+}
+bool reduction_over_team::joins(std::size_t m, std::size_t member) const {
+  bool are_beside = distribution_.has_part(member);
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d) {
+    const std::size_t members = distribution_.grid.members[d], step = distribution_.grid.step[d];
+    if (members != 0 && r_.keeps(d)) are_beside = are_beside && m / step % members == member / step % members;
+  }
+  return are_beside;
+}
+cut_shape reduction_over_team::cut() const {
+  cut_shape c{r_.shape(), {}};
+  for (std::size_t d = 0; d != distribution_.extents.rank; ++d) {
+    if (!distribution_.grid.is_cut(d) || !r_.keeps(d)) continue;
+    const std::size_t axis = result_axis(r_, d);
+    c.grid.members[axis] = distribution_.grid.members[d], c.grid.step[axis] = distribution_.grid.step[d];
+  }
+  return c;
 }
 bool reduction_over_team::is_position() const { return r_.what == function::argmin || r_.what == function::argmax; }
 bool reduction_over_team::is_computed_from_sums() const {
@@ -63,8 +83,7 @@ double reduction_over_team::count() const {
   return n;
 }
 program_operand reduction_over_team::room_of(std::size_t m) const {
-  program_shape s = r_.shape();
-  if (is_cut()) s.extent[cut().axis] = team_.part_of(m, cut().extent).size();
+  const program_shape s = part_shape(m);
   return s.is_empty() ? dense_operand(s, r_.over.result) : new_elements(s, r_.over.result, team_.device(m));
 }
 
@@ -74,7 +93,7 @@ each_member reduction_over_team::room() const {
   return to;
 }
 bool reduction_over_team::can_write(const sharded_operand& to) const {
-  if (!is_cut() || reads_memory_of(r_.elements, to)) return false;
+  if (is_joined() || reads_memory_of(r_.elements, to)) return false;
   return to.cells(to.own(first())).type == r_.over.result;
 }
 each_member reduction_over_team::cells_of(const sharded_operand& to) const {
@@ -85,7 +104,7 @@ each_member reduction_over_team::cells_of(const sharded_operand& to) const {
 void reduction_over_team::run(const each_member& to) const {
   const expression_program* const elements = &r_.elements;
   exchange_for(team_, {&elements, 1});
-  if (is_cut() || distribution_.extents.extent[distribution_.axis] == 0) {
+  if (!is_joined() || distribution_.is_empty_along_cuts()) {
     team_.for_each([&](std::size_t m) { reduce_cells(array_, m, {&r_.over, 1}, {&to[m - first()], 1}); });
   } else if (!r_.shape().is_empty()) {
     join(to);
@@ -124,9 +143,11 @@ expression_program reduction_over_team::squared_distances(purpose why) const {
 void reduction_over_team::join(const each_member& to) const {
   const std::vector<reduction_program> parts = this->parts();
   std::vector<member_parts> results;
-  for (const reduction_program& p : parts) results.emplace_back(team_, r_.shape(), p.result);
+  std::vector<program_shape> shapes;
+  for (std::size_t m = 0; m != team_.size(); ++m) shapes.push_back(part_shape(m));
+  for (const reduction_program& p : parts) results.emplace_back(team_, shapes, p.result);
   team_.for_each([&](std::size_t m) {
-    if (team_.part_of(m, distribution_.extents.extent[distribution_.axis]).size() == 0) return;
+    if (!distribution_.has_part(m)) return;
     each_member own;
     for (const member_parts& p : results) own.push_back(p.own(m));
     reduce_cells(array_, m, parts, own);
@@ -138,24 +159,22 @@ void reduction_over_team::join(const each_member& to) const {
 void reduction_over_team::join_for(std::size_t m, const program_operand& to,
                                    std::span<const member_parts> parts) const {
   constexpr std::size_t most_members = 8;
-  const std::size_t along = distribution_.extents.extent[distribution_.axis];
-  const std::size_t members = std::min(team_.size(), along);  // that own cells
+  if (to.shape.is_empty()) return;
+  std::size_t members = 0, joined_members = 0;
+  for (std::size_t member = 0; member != team_.size(); ++member) members += joins(m, member);
   const bool has_positions = parts.size() > 1;
   const scalar_type t = computed_as(integer_promoted(parts.back().type()));
   std::vector<program_operand> results{to};
   if (has_positions && members > most_members)
-    results.push_back(new_elements(r_.shape(), parts.back().type(), team_.device(m)));
+    results.push_back(new_elements(part_shape(m), parts.back().type(), team_.device(m)));
   const stream_ref s = team_.stream(m);
   member_parts::copies copies;             // lives until the programs that read them are submitted
   std::vector<expression_program> joined;  // the result; for positions, also the values there
-  for (std::size_t member = 0; member != members; ++member) {
+  for (std::size_t member = 0; member != team_.size(); ++member) {
+    if (!joins(m, member)) continue;
     std::vector<expression_program> next;
     for (const member_parts& p : parts) next.push_back(array_program(p.part_for(m, member, copies)));
-    if (has_positions) {
-      const part own = team_.part_of(member, along);
-      next[0] =
-          position_in_whole(next[0], {distribution_.extents, distribution_.axis, own.begin, own.size(), r_.over.axes});
-    }
+    if (has_positions) next[0] = position_in_whole(next[0], distribution_.own(member), r_.over.axes);
     if (joined.empty()) {
       joined = std::move(next);
     } else if (has_positions) {
@@ -164,8 +183,8 @@ void reduction_over_team::join_for(std::size_t m, const program_operand& to,
     } else {
       joined[0] = joined_values(r_.what, t, joined[0], next[0]);
     }
-    const bool is_last = member + 1 == members;
-    if (!is_last && (member + 1) % most_members != 0) continue;
+    const bool is_last = ++joined_members == members;
+    if (!is_last && joined_members % most_members != 0) continue;
     if (is_last) joined[0] = finished(std::move(joined[0]));
     std::vector<assignment> all;
     for (std::size_t k = 0; k != results.size(); ++k) all.push_back({results[k], &joined[k]});
@@ -187,7 +206,7 @@ expression_program reduction_over_team::finished(expression_program sum) const {
 }
 
 bool reduction_over_team::precompile() const {
-  if (is_cut() || distribution_.extents.extent[distribution_.axis] == 0) return precompile_cells(array_, {&r_.over, 1});
+  if (!is_joined() || distribution_.is_empty_along_cuts()) return precompile_cells(array_, {&r_.over, 1});
   const bool has_mean = precompile_mean();
   return precompile_cells(array_, parts(purpose::compile)) && has_mean;
 }

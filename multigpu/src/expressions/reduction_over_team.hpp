@@ -22,9 +22,12 @@ class reduction_over_team {
   const axes_reduction& request() const { return r_; }
   const team& members() const { return team_; }
   const sharded_operand& array() const { return array_; }
-  // True if each member has a part of the result.
-  bool is_cut() const { return r_.keeps(distribution_.axis); }
-  cut_axis cut() const;
+  // True if each member has a part of the result: axes of distribution are kept.
+  bool is_cut() const { return kept_cuts_ != 0; }
+  // True if members join results: axes of distribution are reduced. If others are kept, members with the same part join.
+  bool is_joined() const { return kept_cuts_ != distribution_.grid.cuts(); }
+  // Returns the parts of the result, if is_cut().
+  cut_shape cut() const;
   // True for argmin and argmax.
   bool is_position() const;
   // True for mean, var and std: see finished().
@@ -55,6 +58,12 @@ class reduction_over_team {
  private:
   std::size_t first() const { return team_.first_local(); }
   bool is_over_nothing() const;
+  // Returns the number of axes of distribution that are kept.
+  std::size_t count_kept_cuts() const;
+  // Returns the shape of the result of a member.
+  program_shape part_shape(std::size_t m) const { return is_cut() ? cut().own(m).shape : r_.shape(); }
+  // True if two members have the same part of the result, and the second one has elements.
+  bool joins(std::size_t m, std::size_t member) const;
   double count() const;
   program_operand room_of(std::size_t m) const;
   axes_reduction mean() const;
@@ -65,6 +74,7 @@ class reduction_over_team {
   const team& team_;
   const sharded_operand& array_;
   const shard_distribution distribution_;
+  std::size_t kept_cuts_;
   mutable std::shared_ptr<const team_operand> mean_;
 };
 

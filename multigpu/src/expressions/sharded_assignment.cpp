@@ -144,10 +144,8 @@ void need_one_distribution(const sharded_operand& to, const expression_program& 
       throw invalid_argument("'" + text_of(p) + "': " + spread->array()->described() +
                              " is distributed otherwise than " + to.described() +
                              ": copy its cells into an array of that distribution by reshard");
-    const std::optional<cut_axis> cut = spread->cut();
-    if (!cut) continue;
-    const shard_distribution distribution = to.distribution();
-    if (cut->axis != distribution.axis || cut->extent != distribution.extents.extent[distribution.axis])
+    const std::optional<cut_shape> cut = spread->cut();
+    if (cut && !cut->fits(to.distribution()))
       throw invalid_argument("'" + text_of(p) + "': the members have parts of " + spread->text() + " that do not fit " +
                              to.described() +
                              ": assign the result to a sharded array of its own shape, and reshard that");
@@ -177,7 +175,8 @@ void assign_sharded(assignments all) {
     halo_plan::carry(stale.plans(), t, halo_streams::side);
     finish_exchange(t, stale.plans());
     t.for_each([&](std::size_t m) {
-      for (const program_part& p : stale.parts_of(to, m).edges) evaluation.run(p);
+      const evaluated_parts parts = stale.parts_of(to, m);
+      for (const program_part& p : parts.edges.get()) evaluation.run(p);
     });
     stale.note_filled();
   }

@@ -1,5 +1,6 @@
 #include "ferry/multigpu/detail/expressions/sharded_scan.hpp"
 
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -34,10 +35,13 @@ program_operand last_along(const program_operand& o, std::size_t axis) {
   return last;
 }
 
+// Returns the axis that is scanned, counted from the last.
+std::size_t scanned_axis(const scan_over_team& r) { return static_cast<std::size_t>(std::countr_zero(r.over.axes)); }
+
 // What member m scans.
 reduction_program scan_of_member(const scan_over_team& r, const sharded_operand& array, std::size_t m) {
   reduction_program here = part_of_reduction(r.over, array.own(m));
-  if (m > 0 && (r.over.axes >> array.distribution().axis & 1) != 0) here.how.initial = r.identity;
+  if (m > 0 && is_scanned_along_members(r, array)) here.how.initial = r.identity;
   return here;
 }
 
@@ -48,7 +52,8 @@ class scan_of_members {
         to_(to),
         team_(to.team()),
         array_(*first_array_of(r.elements)),
-        distribution_(array_.distribution()) {}
+        distribution_(array_.distribution()),
+        axis_(scanned_axis(r)) {}
 
   void run() {
     const expression_program* const elements = &r_.elements;
@@ -64,7 +69,7 @@ class scan_of_members {
     }
     team_.for_each([&](std::size_t m) { scan_own(m); });
     std::optional<member_parts> totals;
-    if (is_along_members() && team_.size() > 1) totals.emplace(gathered_totals());
+    if (is_scanned_along_members(r_, array_) && team_.size() > 1) totals.emplace(gathered_totals());
     team_.for_each([&](std::size_t m) {
       if (!has_cells(m)) return;
       if (totals && m > 0)
@@ -77,8 +82,6 @@ class scan_of_members {
 
  private:
   std::size_t first() const { return team_.first_local(); }
-  // True if the scan is along the axis of distribution.
-  bool is_along_members() const { return (r_.over.axes >> distribution_.axis & 1) != 0; }
   bool has_cells(std::size_t m) const { return !array_.own(m).is_empty(); }
   const program_operand& scanned(std::size_t m) const { return scanned_[m - first()]; }
 
@@ -97,15 +100,15 @@ class scan_of_members {
   // Returns the program of the total of member m: the last result; if the scan is exclusive, combined with the last
   // element.
   expression_program total_of(std::size_t m) const {
-    expression_program last = array_program(last_along(scanned(m), distribution_.axis));
+    expression_program last = array_program(last_along(scanned(m), axis_));
     if (!r_.over.how.is_exclusive) return last;
-    const expression_program element = part_program(r_.over.program, last_along(array_.own(m), distribution_.axis));
+    const expression_program element = part_program(r_.over.program, last_along(array_.own(m), axis_));
     return joined_values(joined_by(r_.over.how.what), computed_as(r_.over.result), last, element);
   }
   // Copies the totals of all members, because each member changes its results afterwards.
   member_parts gathered_totals() const {
     program_shape shape = distribution_.extents;
-    shape.extent[distribution_.axis] = 1;
+    shape.extent[axis_] = 1;
     std::vector<member_parts> totals;
     totals.emplace_back(team_, shape, r_.over.result);
     team_.for_each([&](std::size_t m) {
@@ -126,7 +129,7 @@ class scan_of_members {
     const stream_ref s = team_.stream(m);
     member_parts::copies copies;
     program_shape shape = distribution_.extents;
-    shape.extent[distribution_.axis] = 1;
+    shape.extent[axis_] = 1;
     const program_operand before = new_elements(shape, r_.over.result, team_.device(m));
     expression_program joined = array_program(totals.part_for(m, 0, copies));
     for (std::size_t member = 1; member <= m; ++member) {
@@ -146,10 +149,21 @@ class scan_of_members {
   const team& team_;
   const sharded_operand& array_;
   const shard_distribution distribution_;
+  const std::size_t axis_;
   std::vector<program_operand> scanned_;  // of local members
 };
 
 }  // namespace
+
+bool is_scanned_along_members(const scan_over_team& r, const sharded_operand& array) {
+  return array.distribution().grid.is_cut(scanned_axis(r));
+}
+
+void need_one_cut_along_scan(const scan_over_team& r, const sharded_operand& array) {
+  if (is_scanned_along_members(r, array) && array.distribution().grid.cuts() > 1)
+    throw invalid_argument("'" + text_of(r.over) + "' is along one of several axes along which " + array.described() +
+                           " is cut: reshard the array along that axis alone, or along others");
+}
 
 void scan_sharded(const scan_over_team& r, const sharded_operand& to) {
   const team& t = team_of(r.elements);
@@ -158,12 +172,14 @@ void scan_sharded(const scan_over_team& r, const sharded_operand& to) {
     throw invalid_argument("cannot assign '" + text_of(r.over) + "' of " + text_of(r.over.shape()) + " to " +
                            to.described() + ": it needs the team, the shape and the distribution of " +
                            array.described());
+  need_one_cut_along_scan(r, array);
   if (!to.distribution().extents.is_empty()) scan_of_members(r, to).run();
 }
 
 bool precompile_scan(const scan_over_team& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& array = *first_array_of(r.elements);
+  need_one_cut_along_scan(r, array);
   bool are_compiled = true;
   for (std::size_t m = t.first_local(); m != t.first_local() + t.local_size(); ++m) {
     if (array.own(m).is_empty()) continue;

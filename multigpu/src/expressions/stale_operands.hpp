@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "ferry/multigpu/detail/shards/sharded_operand.hpp"
+#include "ferry/multigpu/detail/support/small_vector.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// The cells of a member: those that can be computed during the exchange, and those before and after them.
+// The cells of a member: those that can be computed during the exchange, and those before and after them along each
+// axis of distribution.
 struct evaluated_parts {
   program_part interior;
-  std::array<program_part, 2> edges;
+  small_vector<program_part, 4> edges{};
 };
 
 class stale_operands {
@@ -31,8 +33,8 @@ class stale_operands {
   void add(const team_operand& o, bool even_if_filled);
   std::vector<const sharded_operand*> arrays_;
   std::vector<halo_plan*> plans_;
-  std::size_t low_ = 0, high_ = 0;  // greatest distance along the axis of distribution
-  bool is_periodic_ = false;        // true: an array is periodic along that axis
+  std::array<std::size_t, max_rank> low_{}, high_{};  // greatest distances along each axis
+  std::array<bool, max_rank> is_periodic_{};          // true: an array is periodic along that axis
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

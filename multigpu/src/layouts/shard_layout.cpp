@@ -1,28 +1,44 @@
 #include "ferry/multigpu/shard_layout.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-void check_axis(const shard_options& o, std::size_t rank) {
-  if (o.axis >= rank)
-    throw invalid_argument("a sharded array of rank " + std::to_string(rank) + " is to be cut along axis " +
-                           std::to_string(o.axis) + ": axes are counted from 0");
+using axis_numbers = std::vector<std::size_t>;
+
+std::string array_of_rank(std::size_t rank) { return "a sharded array of rank " + std::to_string(rank); }
+
+// Returns the axes of distribution: in the order of the grid, ascending without one.
+axis_numbers checked_axes(const shard_options& o, std::size_t rank) {
+  if (o.axis.axes.empty())
+    throw invalid_argument(array_of_rank(rank) + " is cut along no axis: name at least one, as in .axis = {0, 1}");
+  axis_numbers axes;
+  for (const std::ptrdiff_t axis : o.axis.axes) {
+    if (axis < 0 || static_cast<std::size_t>(axis) >= rank)
+      throw invalid_argument(array_of_rank(rank) + " is to be cut along axis " + std::to_string(axis) +
+                             ": axes are counted from 0");
+    if (std::find(axes.begin(), axes.end(), static_cast<std::size_t>(axis)) != axes.end())
+      throw invalid_argument(array_of_rank(rank) + " is to be cut along axis " + std::to_string(axis) +
+                             " twice: name each axis once");
+    axes.push_back(static_cast<std::size_t>(axis));
+  }
+  if (o.grid.empty()) std::sort(axes.begin(), axes.end());
+  return axes;
 }
 
-}  // namespace
-
-std::vector<std::size_t> checked_halo(const shard_options& o, std::size_t rank) {
-  check_axis(o, rank);
+std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers& axes, std::size_t rank) {
   if (!o.halo.one && o.halo.widths.size() != rank)
-    throw invalid_argument("a sharded array of rank " + std::to_string(rank) + " is given " +
-                           std::to_string(o.halo.widths.size()) + " halo widths: give one an axis, or one number for " +
-                           "the axis of distribution");
+    throw invalid_argument(array_of_rank(rank) + " is given " + std::to_string(o.halo.widths.size()) +
+                           " halo widths: give one an axis, or one number for the axis of distribution");
   std::vector<std::size_t> halo(rank, 0);
   for (std::size_t d = 0; d < rank; ++d) {
-    const std::ptrdiff_t w = !o.halo.one ? o.halo.widths[d] : d == o.axis ? o.halo.widths[0] : 0;
+    const bool is_cut = std::find(axes.begin(), axes.end(), d) != axes.end();
+    const std::ptrdiff_t w = !o.halo.one ? o.halo.widths[d] : is_cut ? o.halo.widths[0] : 0;
     if (w < 0) throw invalid_argument("a halo of width " + std::to_string(w) + " along axis " + std::to_string(d));
     halo[d] = static_cast<std::size_t>(w);
   }
@@ -32,17 +48,132 @@ std::vector<std::size_t> checked_halo(const shard_options& o, std::size_t rank) 
 std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
   if (o.periodic.one) return std::vector<bool>(rank, o.periodic.axes[0]);
   if (o.periodic.axes.size() != rank)
-    throw invalid_argument("a sharded array of rank " + std::to_string(rank) + " is told for " +
-                           std::to_string(o.periodic.axes.size()) +
-                           " axes whether they are periodic: say it for each, " + "or once for all");
+    throw invalid_argument(array_of_rank(rank) + " is told for " + std::to_string(o.periodic.axes.size()) +
+                           " axes whether they are periodic: say it for each, or once for all");
   return o.periodic.axes;
 }
 
+// Throws invalid_argument if a halo is wider than the cells that it mirrors.
 void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what) {
   if (width > cells)
     throw invalid_argument("a halo of width " + std::to_string(width) + " along axis " + std::to_string(axis) +
                            " is wider than " + what + ", which has " + std::to_string(cells) +
                            " cells along it: use a narrower halo, fewer devices, or another axis");
+}
+
+// The grid with the fewest cells beside cuts, of those that leave no member without cells. Of equal grids it takes the
+// one with more members along earlier axes, where halos are contiguous. Halos and periods do not matter, so that arrays
+// of one shape are cut in the same way.
+class grid_choice {
+ public:
+  grid_choice(std::span<const std::size_t> shape, const axis_numbers& axes)
+      : shape_(shape),
+        axes_(axes),
+        members_(axes.size(), 1) {}
+  std::vector<std::size_t> of(std::size_t members) {
+    choose(0, members);
+    return best_;
+  }
+
+ private:
+  // Divides the members over the axes from the k-th on.
+  void choose(std::size_t k, std::size_t members) {
+    if (k + 1 == axes_.size()) {
+      members_[k] = members;
+      if (const auto now = cost(); best_.empty() || now < cost_) best_ = members_, cost_ = now;
+      return;
+    }
+    for (std::size_t n = members; n > 0; --n) {
+      if (members % n != 0) continue;
+      members_[k] = n;
+      choose(k + 1, members / n);
+    }
+  }
+  // Whether some members have no cells; the cells on one side of all cuts.
+  std::pair<bool, double> cost() const {
+    bool has_empty = false;
+    double cells = 0;
+    for (std::size_t k = 0; k != axes_.size(); ++k) {
+      has_empty = has_empty || shape_[axes_[k]] < members_[k];
+      auto side = static_cast<double>(members_[k] - 1);
+      for (std::size_t d = 0; d != shape_.size(); ++d)
+        if (d != axes_[k]) side *= static_cast<double>(shape_[d]);
+      cells += side;
+    }
+    return {has_empty, cells};
+  }
+
+  std::span<const std::size_t> shape_;
+  const axis_numbers& axes_;
+  std::vector<std::size_t> members_, best_;
+  std::pair<bool, double> cost_;
+};
+
+std::string product_of(const std::vector<std::ptrdiff_t>& grid) {
+  std::string text;
+  for (const std::ptrdiff_t n : grid) text += (text.empty() ? "" : " x ") + std::to_string(n);
+  return text;
+}
+
+// Returns the members along each axis of distribution.
+std::vector<std::size_t> checked_members(const shard_options& o, const axis_numbers& axes, std::size_t team) {
+  if (o.grid.size() != axes.size())
+    throw invalid_argument("a grid of " + product_of(o.grid) + " members for a sharded array that is cut along " +
+                           std::to_string(axes.size()) + (axes.size() == 1 ? " axis" : " axes") +
+                           ": give one number for each axis in .axis, as in .axis = {0, 1}, .grid = {2, 2}");
+  std::size_t all = 1;
+  bool fits = true;
+  for (const std::ptrdiff_t n : o.grid)
+    fits = fits && n > 0 && !__builtin_mul_overflow(all, static_cast<std::size_t>(n), &all);
+  if (!fits || all != team)
+    throw invalid_argument("a grid of " + product_of(o.grid) + " members on a team of " + std::to_string(team) +
+                           ": the product of the numbers must be the size of the team; leave .grid out to have one " +
+                           "chosen");
+  return {o.grid.begin(), o.grid.end()};
+}
+
+void check_halos_fit(const checked_options& o, std::span<const std::size_t> shape) {
+  const std::size_t rank = shape.size();
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::size_t axis = rank - 1 - d, members = o.grid.members[axis];
+    if (!o.grid.is_cut(axis)) check_halo_fits(o.halo[d], shape[d], d, "the array");
+    for (std::size_t at = 0; at < members; ++at)
+      if (const std::size_t n = even_part(at, members, shape[d]).size(); n > 0)
+        check_halo_fits(o.halo[d], n, d, "the shard of member " + std::to_string(at * o.grid.step[axis]));
+  }
+}
+
+}  // namespace
+
+checked_options check_options(const shard_options& o, std::span<const std::size_t> shape, std::size_t members) {
+  const std::size_t rank = shape.size();
+  const axis_numbers axes = checked_axes(o, rank);
+  checked_options checked{{}, checked_halo(o, axes, rank), checked_periods(o, rank)};
+  const std::vector<std::size_t> along =
+      o.grid.empty() ? grid_choice(shape, axes).of(members) : checked_members(o, axes, members);
+  for (std::size_t k = 0; k != axes.size(); ++k) checked.grid.members[rank - 1 - axes[k]] = along[k];
+  checked.grid.number_members();
+  if (std::find(shape.begin(), shape.end(), std::size_t{0}) == shape.end()) check_halos_fit(checked, shape);
+  return checked;
+}
+
+shard_options options_of(const member_grid& grid, std::size_t rank) {
+  shard_options o;
+  o.axis.axes.clear();
+  for (std::size_t d = 0; d != rank; ++d) {
+    if (!grid.is_cut(rank - 1 - d)) continue;
+    o.axis.axes.push_back(static_cast<std::ptrdiff_t>(d));
+    o.grid.push_back(static_cast<std::ptrdiff_t>(grid.members[rank - 1 - d]));
+  }
+  return o;
+}
+
+std::string text_of(const member_grid& grid, std::size_t rank) {
+  const shard_options o = options_of(grid, rank);
+  std::string text = o.axis.axes.size() == 1 ? "axis " : "axes ";
+  for (std::size_t k = 0; k != o.axis.axes.size(); ++k)
+    text += (k == 0 ? "" : k + 1 == o.axis.axes.size() ? " and " : ", ") + std::to_string(o.axis.axes[k]);
+  return text + " of a team of " + product_of(o.grid);
 }
 
 void check_ranges(std::span<const slice> ranges, std::size_t rank) {
@@ -61,10 +192,10 @@ void throw_other_layout(const std::string& name, const std::string& has, const s
       ": arrays that are used together must be cut the same way on the same team; use ferry::reshard");
 }
 
-void throw_no_components(const std::string& name, std::size_t dimension, std::size_t rank, std::size_t axis) {
+void throw_no_components(const std::string& name, std::size_t dimension, std::size_t rank, const std::string& layout) {
   throw invalid_argument("cells of " + quoted_name(name, "sharded array") + " with components in dimension " +
-                         std::to_string(dimension) + " of " + std::to_string(rank) + ", cut along axis " +
-                         std::to_string(axis) + ": components are the first or the last dimension, which is not cut");
+                         std::to_string(dimension) + " of " + std::to_string(rank) + ", cut along " + layout +
+                         ": components are the first or the last dimension, which is not cut");
 }
 
 void need_same_team(const team& a, const team& b) {

@@ -15,6 +15,13 @@ void throw_narrow_sweep(const std::string& name) {
 void throw_partial_reproducible() {
   throw invalid_argument("a reproducible reduction runs over all cells of an array: give it owned(array)");
 }
+void need_one_cut(const member_grid& grid, const std::string& text) {
+  if (grid.cuts() > 1)
+    throw invalid_argument(
+        "a reproducible reduction over " + text +
+        ": its chunks of cells follow one axis of distribution: reshard the array along one axis, or "
+        "reduce without reproducible()");
+}
 void throw_partial_sweep() {
   throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");
 }

@@ -14,12 +14,12 @@ void throw_other_count(std::size_t given, const array_look& a, source_line at) {
                          ": the numbers of elements must be equal");
 }
 
-void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,
+void for_each_waiting_copy(const team& t, memory_kind kind, bool are_in_order, std::size_t bytes,
                            const std::function<void(std::size_t)>& f) {
   refuse_inside_submission("copy");  // the threads could not detect that
   const std::size_t first = t.first_local();
   submitters* threads = nullptr;
-  if (t.local_size() > 1 && kind == memory_kind::device && axis == 0 &&
+  if (t.local_size() > 1 && kind == memory_kind::device && are_in_order &&
       bytes >= current_copy_options().parallel_from_bytes && !this_thread_state.capture && !workspace_scope::current())
     try {
       threads = &t.waiting_threads();

@@ -7,17 +7,6 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-program_part sharded_operand::own(std::size_t member) const {
-  const shard_distribution d = distribution();
-  const part mine = team().part_of(member, d.extents.extent[d.axis]);
-  program_part p;
-  p.member = member;
-  p.whole = p.shape = d.extents;
-  p.first[d.axis] = static_cast<std::ptrdiff_t>(mine.begin);
-  p.shape.extent[d.axis] = mine.size();
-  return p;
-}
-
 shifted_operand::shifted_operand(std::shared_ptr<const sharded_operand> of, const axis_offsets& by, std::string text)
     : of_(std::move(of)),
       by_(by),

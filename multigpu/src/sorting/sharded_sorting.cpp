@@ -117,7 +117,7 @@ void sort_sharded(const sorting_over_team& r, const sharded_operand& to) {
   if (to.team() != t || !to.distribution().is_like(distribution))
     throw invalid_argument(called + " to " + to.described() +
                            ": it needs the team, the shape and the distribution of " + array.described());
-  if (rank > 1 && axis == distribution.axis)
+  if (rank > 1 && distribution.grid.is_cut(axis))
     throw invalid_argument(called + " along axis " + std::to_string(rank - 1 - axis) + ", along which " +
                            array.described() + " is distributed: reshard it along another axis");
   refuse_inside_submission(called);

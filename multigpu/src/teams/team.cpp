@@ -5,6 +5,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/topology.hpp"
+#include "ferry/multigpu/detail/teams/member_grid.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "teams/submitters.hpp"
 
@@ -61,17 +62,13 @@ const team::local_member& team::local(std::size_t member) const {
 
 part team::part_of(std::size_t member, std::size_t count) const {
   if (member >= size()) refuse_member(member, *this);
-  const std::size_t each = count / size(), more = count % size();
-  const std::size_t begin = member * each + (member < more ? member : more);
-  return {begin, begin + each + (member < more ? 1 : 0)};
+  return detail::even_part(member, size(), count);
 }
 
 std::size_t team::member_of(std::size_t index, std::size_t count) const {
   if (index >= count)
     throw invalid_argument("element " + std::to_string(index) + " of " + std::to_string(count) + " on a team");
-  const std::size_t each = count / size(), more = count % size();
-  const std::size_t in_larger = more * (each + 1);
-  return index < in_larger ? index / (each + 1) : more + (index - in_larger) / each;
+  return detail::even_part_with(index, size(), count);
 }
 
 void team::submit(submission how) {

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(halos_out_of_date_read_as_nan_under_random_schedules) {
     field a(t, {rows, columns}, o, 1.0);
     BOOST_TEST(lost(a) == 0u);
     fr::parallel_for(fr::owned(a), one_more{}, fr::inout(a));
-    BOOST_TEST(lost(a) == all_lost(o.axis));
+    BOOST_TEST(lost(a) == all_lost(o.axis.first()));
     BOOST_TEST(fr::parallel_reduce(fr::owned(a), lost_cells{}, fr::plus{}, fr::in(a)).value() == 0);
     // Partial writes: only neighbours of the written cells are stale.
     fr::exchange_halos(a);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(halos_out_of_date_read_as_nan_under_random_schedules) {
 BOOST_AUTO_TEST_CASE(what_makes_halos_valid_and_what_does_not) {
   on_random_schedules([](const fr::team& t, fr::shard_options o) {
     const fr::extents<2> e{rows, columns};
-    const std::size_t all = all_lost(o.axis);
+    const std::size_t all = all_lost(o.axis.first());
     const std::vector<double> values(rows * columns, 2.0);
     const fr::device_array<double, 2> plain(e, 2.0, fr::device(0));
     field a(t, e, o), b(t, e, o, 1.0);
@@ -193,12 +193,12 @@ BOOST_AUTO_TEST_CASE(halos_that_a_writable_view_reaches_are_not_tracked) {
     field a(t, {rows, columns}, o, 1.0);
     (void)a.shard(0);
     fr::parallel_for(fr::owned(a), one_more{}, a);
-    BOOST_TEST(lost(a) == all_lost(o.axis));
+    BOOST_TEST(lost(a) == all_lost(o.axis.first()));
     (void)std::as_const(a).shard_with_halo(0);
     (void)a.shard_with_halo(1);
-    BOOST_TEST(lost(a) == all_lost(o.axis) * 2 / 3);
-    o.axis == 0 ? (void)a.cells(2, {{9, 10}}) : (void)a.cells(2, {fr::all_of, {10, 11}});
-    BOOST_TEST(lost(a) == all_lost(o.axis) / 2);
+    BOOST_TEST(lost(a) == all_lost(o.axis.first()) * 2 / 3);
+    o.axis.first() == 0 ? (void)a.cells(2, {{9, 10}}) : (void)a.cells(2, {fr::all_of, {10, 11}});
+    BOOST_TEST(lost(a) == all_lost(o.axis.first()) / 2);
   });
 }
 
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(ghost_cells_beside_halos_that_are_out_of_date) {
 
 BOOST_AUTO_TEST_CASE(graphs) {
   on_random_schedules([](const fr::team& t, fr::shard_options o) {
-    const std::size_t all = all_lost(o.axis);
+    const std::size_t all = all_lost(o.axis.first());
     field a(t, {rows, columns}, o, 1.0);
     const auto graph_of = [&](auto body) { return fr::capture(t.stream(0), body); };
     fr::exchange_halos(a);
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(graphs) {
     // Inside a capture: writes captured before are tracked, and writes from before the capture are not.
     fr::unified_array<int> found({1}, -1);
     const auto look = [&] {
-      fr::parallel_for(fr::owned(a).within({{3, 4}, {4, 5}}), is_lost_before{o.axis}, fr::in(a), found);
+      fr::parallel_for(fr::owned(a).within({{3, 4}, {4, 5}}), is_lost_before{o.axis.first()}, fr::in(a), found);
     };
     write.launch(t.stream(0));
     fr::graph looks = graph_of(look);

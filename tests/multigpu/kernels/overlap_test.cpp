@@ -87,8 +87,10 @@ BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
   both.halo = {1, 1}, both.periodic = {true, true};
   fr::shard_options across = both;
   across.axis = 1;
+  fr::shard_options grid = both;
+  grid.axis = {0, 1}, grid.grid = {2, 2};
   for (const char* runtime : {"devices=4", "devices=4;peers=none"})
-    for (const auto& [how, kernels] : {layout{rows_with_halos, 1}, {columns, 2}, {both, 3}, {across, 3}}) {
+    for (const auto& [how, kernels] : {layout{rows_with_halos, 1}, {columns, 2}, {both, 3}, {across, 3}, {grid, 3}}) {
       fr::simulation sim(runtime);
       support::call_counts calls;
       auto owned = std::make_unique<noting_backend>(sim.get().backend(), calls);

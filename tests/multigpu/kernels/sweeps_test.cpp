@@ -66,7 +66,8 @@ bool is_right(std::size_t seed, const program& how) {
   field f{8 + 2 * d.below(3), 8 + 2 * d.below(3), {}};
   for (std::size_t i = 0; i < f.rows * f.columns; ++i) f.u.push_back(static_cast<unsigned>(i * 2654435761U >> 16U));
   const auto width = static_cast<std::ptrdiff_t>(d.between(1, 2));
-  fr::shard_options o{.axis = d.below(2), .halo = {width, width}, .periodic = {true, true}};
+  fr::shard_options o = any_cut(d, 2, t.size());
+  o.halo = {width, width}, o.periodic = {true, true};
   o.exchange = static_cast<fr::halo_method>(d.below(3));
   fr::sharded_array<unsigned, 2, Kind> a(t, {f.rows, f.columns}, o, 0U), b(t, {f.rows, f.columns}, o, 0U);
   fr::copy(std::span<const unsigned>(f.u), a);

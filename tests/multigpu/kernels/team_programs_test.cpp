@@ -103,7 +103,7 @@ class program {
     const auto& l = fields_[0].layout();
     // If every device has whole columns, neighbours in them can be read without halos, but do not wrap.
     const auto reach = [&](std::size_t d0) {
-      return static_cast<std::ptrdiff_t>(l.halo(d0) > 0 ? d.between(0, l.halo(d0)) : l.axis() == d0 ? 0 : d.below(2));
+      return static_cast<std::ptrdiff_t>(l.halo(d0) > 0 ? d.between(0, l.halo(d0)) : l.is_cut(d0) ? 0 : d.below(2));
     };
     reach_ = {reach(0), reach(1), l.periodic(0) && l.halo(0) > 0, l.periodic(1) && l.halo(1) > 0};
   }

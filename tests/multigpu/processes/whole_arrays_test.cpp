@@ -48,9 +48,9 @@ std::string shared_file(const char* name) {
 template <std::size_t Rank, fr::memory_kind From, fr::memory_kind To>
 void deal_again(dice& d, const fr::team& t, const fr::team& other) {
   const auto e = any_shape<Rank>(d, t);
-  fr::sharded_array<short, Rank, From> a(t, e, {d.below(Rank)});
-  fr::shard_options o{d.below(Rank)};
-  if (e[o.axis] >= other.size() && d.flip()) o.halo = 1;
+  fr::sharded_array<short, Rank, From> a(t, e, any_cut(d, Rank, t.size()));
+  fr::shard_options o = any_cut(d, Rank, other.size());
+  if (can_have_halo(other, e, o) && d.flip()) o.halo = 1;
   o.periodic = d.flip();
   const auto values = random_values<short>(d, e.count());
   fr::copy(std::span<const short>(values), a);
@@ -94,7 +94,7 @@ void deal_from_and_to_each(dice& d, const fr::team& t) {
   const auto e = any_shape<Rank>(d, t);
   const auto values = random_values<short>(d, e.count());
   fr::sharded_array<short, Rank, Own> a(some_of_this_process(d), e, {d.below(Rank)});
-  fr::sharded_array<short, Rank, Common> all(t, e, {d.below(Rank)}, -1);
+  fr::sharded_array<short, Rank, Common> all(t, e, any_cut(d, Rank, t.size()), -1);
   fr::copy(std::span<const short>(values), a);
   fr::reshard(a, all);
   fr::fill(a, short{-2});  // must wait until the values were read
@@ -115,7 +115,7 @@ void deal_all_from_and_to_each(dice& d, const fr::team& t) {
 template <std::size_t Rank>
 void write_and_read(dice& d, const fr::team& t) {
   const auto e = any_shape<Rank>(d, t);
-  const fr::shard_options o{d.below(Rank)};
+  const fr::shard_options o = any_cut(d, Rank, t.size());
   const auto values = random_values<float>(d, e.count());
   fr::sharded_array<float, Rank> a(t, e, o);
   fr::copy(std::span<const float>(values), a);

@@ -61,7 +61,7 @@ class replicated_array {
   explicit replicated_array(const sharded_reduced<U, Rank>& r);
   /// Sets all copies to the result of a reduction of a sharded array along axes. Does not block, except as
   /// exchange_halos does and, between processes, as collectives do.
-  /// @throws invalid_argument if shapes or teams differ, and if the axis of distribution is kept
+  /// @throws invalid_argument if shapes or teams differ, and if axes of distribution are kept
   template <class U, std::size_t R>
   replicated_array& operator=(const sharded_reduced<U, R>& r);
 

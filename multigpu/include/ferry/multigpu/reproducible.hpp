@@ -32,6 +32,14 @@ namespace detail {
 inline constexpr std::size_t reproducible_chunk = 256;
 
 [[noreturn]] void throw_partial_reproducible();
+// Throws invalid_argument if an array is cut along several axes. text: the array, or its distribution.
+void need_one_cut(const member_grid& grid, const std::string& text);
+template <class A>
+void need_one_cut(const A&) {}
+template <class T, std::size_t Rank, memory_kind Kind>
+void need_one_cut(const sharded_argument<T, Rank, Kind>& a) {
+  need_one_cut(a.what->layout().grid(), a.what->team_operand()->described());
+}
 
 // Calls f with the indices of the array for index a along the axis of distribution and index k of all other dimensions.
 template <std::size_t Rank>
@@ -231,6 +239,8 @@ template <std::size_t Rank, class F, class Op, class... A>
 auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, const Op& op, const A&... a) {
   using T = typename shard_result<shard_region<Rank>, F, Op, A...>::type;
   need_op_without_state<Op>();
+  (need_one_cut(a), ...);
+  need_one_cut(region.layout().grid(), "arrays of " + region.layout().text());
   const team& t = region.layout().team();
   reproducible_scalar<T> result(t, Op::template identity<T>(), [](const T& x, const T& y) -> T { return Op()(x, y); });
   t.for_each([&](std::size_t m) { reduce_reproducibly<T>(m, region, f, op, result.of(m - t.first_local()), a...); });

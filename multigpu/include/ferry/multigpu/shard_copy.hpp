@@ -56,13 +56,12 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 // Calls f(member) for each local member. f copies about `bytes` between its shard and memory of the CPU, and waits for
 // the copy. Uses one thread for each member if `bytes` is at least copy_options::parallel_from_bytes, so that all links
 // are busy. Otherwise calls f for one member after the other. It also does so:
-// - for shards along another axis than the first, which are scattered in memory of the CPU and need as much again
-//   there;
+// - for shards that are not in order, which are scattered in memory of the CPU and need as much again there;
 // - for memory that is not of devices;
 // - inside a workspace_scope, which is for one thread;
 // - if no threads can be started.
 // Rethrows the first exception of f.
-void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,
+void for_each_waiting_copy(const team& t, memory_kind kind, bool are_in_order, std::size_t bytes,
                            const std::function<void(std::size_t member)>& f);
 
 }  // namespace detail
@@ -80,20 +79,21 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(from.size(), to.look(), line);
   const team& t = to.team();
-  detail::for_each_waiting_copy(t, Kind, to.layout().axis(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
-    const box<Rank> own = to.layout().own(m);
-    if (own.empty()) return;
-    const stream_ref on = default_stream(t.device(m));
-    if (to.layout().axis() == 0) {
-      const std::size_t row = to.size() / to.extent(0);
-      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
-                  detail::cells_for_call(to, m), line);
-    }
-    const detail::cpu_buffer<T> part(own.extents().count());
-    detail::for_each_run(from.data(), to.extents(), own,
-                         [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(on, std::span<const T>(part.span()), detail::cells_for_call(to, m), line);
-  });
+  detail::for_each_waiting_copy(
+      t, Kind, to.layout().is_in_order(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
+        const box<Rank> own = to.layout().own(m);
+        if (own.empty()) return;
+        const stream_ref on = default_stream(t.device(m));
+        if (to.layout().is_in_order()) {
+          const std::size_t row = to.size() / to.extent(0);
+          return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                      detail::cells_for_call(to, m), line);
+        }
+        const detail::cpu_buffer<T> part(own.extents().count());
+        detail::for_each_run(from.data(), to.extents(), own,
+                             [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
+        copy(on, std::span<const T>(part.span()), detail::cells_for_call(to, m), line);
+      });
   to.note_changed();
 }
 
@@ -109,20 +109,21 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.look(), line);
   const team& t = from.team();
-  detail::for_each_waiting_copy(t, Kind, from.layout().axis(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
-    const box<Rank> own = from.layout().own(m);
-    if (own.empty()) return;
-    const stream_ref on = default_stream(t.device(m));
-    if (from.layout().axis() == 0) {
-      const std::size_t row = from.size() / from.extent(0);
-      return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
-                  line);
-    }
-    const detail::cpu_buffer<T> part(own.extents().count());
-    copy(on, from.shard(m), part.span(), line);
-    detail::for_each_run(to.data(), from.extents(), own,
-                         [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
-  });
+  detail::for_each_waiting_copy(
+      t, Kind, from.layout().is_in_order(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
+        const box<Rank> own = from.layout().own(m);
+        if (own.empty()) return;
+        const stream_ref on = default_stream(t.device(m));
+        if (from.layout().is_in_order()) {
+          const std::size_t row = from.size() / from.extent(0);
+          return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                      line);
+        }
+        const detail::cpu_buffer<T> part(own.extents().count());
+        copy(on, from.shard(m), part.span(), line);
+        detail::for_each_run(to.data(), from.extents(), own,
+                             [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
+      });
 }
 
 namespace detail {
@@ -142,7 +143,7 @@ void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T>
     end += n;
     if (n > 0) copy(default_stream(t.device(m)), a.shard(m), mine.span().subspan(at, n), line);
   }
-  const bool in_order = a.layout().axis() == 0;  // shards are consecutive
+  const bool in_order = a.layout().is_in_order();
   const cpu_buffer<T> shards(in_order ? 0 : a.size());
   join_processes(t, std::as_bytes(mine.span()), std::as_writable_bytes(in_order ? all : shards.span()),
                  "to_vector of a sharded array");

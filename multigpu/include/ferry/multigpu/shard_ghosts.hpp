@@ -82,7 +82,7 @@ class shard_ghosts {
     for (const side& s : sides())
       for (std::size_t d = 0; d != Rank; ++d)
         if (static_cast<std::size_t>(s.axis) != d && layout().halo(d) > 0 &&
-            (layout().periodic(d) || (d == layout().axis() && layout().team().size() > 1)))
+            (layout().periodic(d) || layout().members_along(d) > 1))
           return true;
     return false;
   }
@@ -155,14 +155,16 @@ ghost_slab<Rank> slab_of(const shard_layout<Rank>& l, std::size_t member, const 
   return b;
 }
 
-// Sets the ghost cells of one member at a side of the axis of distribution from cells of another member.
+// Sets the ghost cells of one member at a side of an axis of distribution from cells of another member.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy_opposite_cells(const shard_ghosts<T, Rank, Kind>& g, std::size_t member, const box<Rank>& cells,
                          const side& s) {
   const shard_layout<Rank>& l = g.layout();
   const auto axis = static_cast<std::size_t>(s.axis);
   const auto n = static_cast<std::ptrdiff_t>(l.extents()[axis]), by = s.end == side_end::low ? n : -n;
-  const std::size_t from = l.team().member_of(s.end == side_end::low ? l.extents()[axis] - 1 : 0, l.extents()[axis]);
+  auto opposite = l.own(member).begin;
+  opposite[axis] = s.end == side_end::low ? n - 1 : 0;
+  const std::size_t from = l.member_of(opposite);
   box<Rank> source = cells.with(axis, cells.begin[axis] + by, cells.end[axis] + by);
   copy(l.team().stream(member), cells_for_call(g.array(), from, source), cells_for_call(g.array(), member, cells),
        g.at());
@@ -206,7 +208,7 @@ void call_over_ghosts(refused_call, const Any&...) {}
 /// Sets ghost cells by a boundary condition: one submission for each side and member that has ghost cells there, on the
 /// streams of the team, axis by axis. Exchanges the halos of the array before, if the condition reads them and they may
 /// be out of date. Never blocks, except as exchange_halos does. periodic{} along axes that are periodic in the layout
-/// is an exchange of halos; along the axis of distribution it copies cells between two members.
+/// is an exchange of halos; along axes of distribution it copies cells between two members.
 /// @param g the cells, see ghosts()
 /// @param condition fixed_value{x}, zero_gradient{}, reflecting{} or periodic{}
 /// @throws invalid_argument for an odd parity of elements without a sign, and for another condition than periodic{} at
@@ -223,7 +225,7 @@ void fill(const shard_ghosts<T, Rank, Kind>& g, const C& condition) {
     if (!is_periodic) detail::refuse_mirrored_sides(g.all_sides(), look);
     if constexpr (is_periodic)
       for (const side& s : g.sides())
-        if (static_cast<std::size_t>(s.axis) == l.axis() && detail::spans_processes(l.team()))
+        if (l.is_cut(static_cast<std::size_t>(s.axis)) && detail::spans_processes(l.team()))
           detail::throw_between_processes(s, look);
     if (l.extents().count() == 0) return;
     if ((is_periodic && !g.all_sides().mirrored.empty()) || (g.touch_halos() && !detail::is_fixed_value<C>))

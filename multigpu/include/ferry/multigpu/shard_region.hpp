@@ -66,10 +66,13 @@ struct shard_parts {
 template <std::size_t Rank>
 std::shared_ptr<const shard_layout<Rank - 1>> layout_without(const shard_layout<Rank>& l, std::size_t components,
                                                              const std::string& name) {
-  if ((components != 0 && components != Rank - 1) || components == l.axis())
-    throw_no_components(name, components, Rank, l.axis());
+  if ((components != 0 && components != Rank - 1) || l.is_cut(components))
+    throw_no_components(name, components, Rank, text_of(l.grid(), Rank));
   extents<Rank - 1> e;
-  shard_options o{l.axis() - (components == 0 ? 1 : 0), {}, {}, l.exchange()};
+  member_grid grid = l.grid();
+  if (components != 0) std::rotate(grid.members.begin(), grid.members.begin() + 1, grid.members.end());
+  shard_options o = options_of(grid, Rank - 1);
+  o.halo = {}, o.periodic = {}, o.exchange = l.exchange();
   for (std::size_t d = 0, k = 0; d != Rank; ++d) {
     if (d == components) continue;
     e[k++] = l.extents()[d];
@@ -134,13 +137,13 @@ class shard_region {
     if (which_ == shard_cells::owned) all.add({own, 0, 0, 0}, within_);
     if (which_ == shard_cells::interior) all.add({inside, 0, 0, 0}, within_);
     if (which_ != shard_cells::boundary) return all;
-    box<Rank> rest = own;  // cells that earlier axes leave
-    for (std::size_t i = 0; i != Rank && !rest.empty(); ++i) {
-      const std::size_t d = i == 0 ? layout().axis() : i <= layout().axis() ? i - 1 : i;
-      if (layout().halo(d) == 0) continue;
-      all.add({rest, d, inside.begin[d], inside.end[d]}, within_);
-      rest = rest.with(d, inside.begin[d], inside.end[d]);
-    }
+    box<Rank> rest = own;                 // cells that earlier axes leave
+    for (const bool cut : {true, false})  // axes of distribution first
+      for (std::size_t d = 0; d != Rank && !rest.empty(); ++d) {
+        if (layout().is_cut(d) != cut || layout().halo(d) == 0) continue;
+        all.add({rest, d, inside.begin[d], inside.end[d]}, within_);
+        rest = rest.with(d, inside.begin[d], inside.end[d]);
+      }
     return all;
   }
 
@@ -166,7 +169,7 @@ shard_region<Rank> owned(const sharded_array<T, Rank, Kind>& a) {
 /// Returns the region of all cells of an array of which one dimension counts the components of a cell: a loop over it
 /// has one index less than the array has dimensions.
 /// @param a the array
-/// @param components that dimension: the first or the last one, and not the axis of distribution
+/// @param components that dimension: the first or the last one, and not an axis of distribution
 /// @throws invalid_argument for another dimension
 template <class T, std::size_t Rank, memory_kind Kind>
 shard_region<Rank - 1> cells(const sharded_array<T, Rank, Kind>& a, std::size_t components) {

@@ -21,7 +21,7 @@ struct sharded_argument {
   std::shared_ptr<const detail::stale_halos<Rank>> stale{};  ///< state when the call begins
 };
 
-/// Marks a sharded array that a loop reads: the cells of its region and, along the axis of distribution, the halo width
+/// Marks a sharded array that a loop reads: the cells of its region and, along axes of distribution, the halo width
 /// around them.
 template <class T, std::size_t Rank, memory_kind Kind>
 sharded_argument<const T, Rank, Kind> in(const sharded_array<T, Rank, Kind>& a) {

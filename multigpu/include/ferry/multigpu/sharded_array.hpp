@@ -31,11 +31,12 @@ std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts
                                              std::size_t element_bytes, const std::string& shape);
 }  // namespace detail
 
-/// An array of Rank dimensions that is cut along one axis into contiguous shards, one for each member of a team. Each
-/// shard is in the memory of its device. With kind unified, all are in one allocation, and each device prefers its
-/// part. Every shard has room for the requested halos on all sides, also at the ends of the array; exchange_halos fills
-/// those that mirror cells of the array. Movable, not copyable. The destructor never blocks. Work on the array runs on
-/// the streams of the team. Copies from and to memory of the CPU are exceptions: only conflicting work waits for them.
+/// An array of Rank dimensions that is cut along one or several axes into boxes, the shards, one for each member of a
+/// team. Each shard is in the memory of its device. With kind unified, all are in one allocation, and each device
+/// prefers its part. Every shard has room for the requested halos on all sides, also at the ends of the array;
+/// exchange_halos fills those that mirror cells of the array. Movable, not copyable. The destructor never blocks. Work
+/// on the array runs on the streams of the team. Copies from and to memory of the CPU are exceptions: only conflicting
+/// work waits for them.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 /// @tparam Kind memory kind
@@ -297,8 +298,7 @@ class sharded_array {
     for (std::size_t d = 0; d != Rank; ++d)
       if (at[d] < 0 || at[d] >= all.end[d])
         detail::throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, a.look(), {});
-    const std::size_t axis = a.layout().axis();
-    const std::size_t member = a.team().member_of(static_cast<std::size_t>(at[axis]), a.extent(axis));
+    const std::size_t member = a.layout().member_of(at);
     const box<Rank> seen = a.layout().local(member);
     auto& v = const_cast<std::conditional_t<std::is_const_v<U>, const view, view>&>(a.local(member));
     return [&]<std::size_t... D>(std::index_sequence<D...>)->U& {

@@ -128,7 +128,7 @@ template <class T, std::size_t Rank, memory_kind Kind, class E>
 sharded_array<T, Rank, Kind> new_shards(const E& e) {
   const expression_program& p = e.program();
   const team& t = team_of(p);
-  return {t, e.extents(), {.axis = Rank - 1 - first_array_of(p)->distribution().axis}};
+  return {t, e.extents(), options_of(first_array_of(p)->distribution().grid, Rank)};
 }
 
 template <std::size_t... I, class Pairs>

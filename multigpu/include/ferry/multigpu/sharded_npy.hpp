@@ -121,9 +121,10 @@ sharded_array<T, Rank, Kind> load_npy(const std::string& path, const team& t, co
 }
 
 /// Writes all elements, without halos, to a file: the same bytes as save_npy of an ordinary array. Arrays cut along
-/// axis 0 pass through memory of the CPU shard by shard, others as a whole. Waits for the work that writes the array,
-/// and blocks until the file is on the disk. In a team that spans processes, all of them must call it, and each writes
-/// its own part of the one file, shard by shard. An error in one process makes all throw, and the file does not change.
+/// axis 0 alone pass through memory of the CPU shard by shard, others as a whole. Waits for the work that writes the
+/// array, and blocks until the file is on the disk. In a team that spans processes, all of them must call it, and each
+/// writes its own part of the one file, shard by shard. An error in one process makes all throw, and the file does not
+/// change.
 /// @param path the file
 /// @param a the array
 /// @throws process_error if another process fails
@@ -132,7 +133,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void save_npy(const std::string& path, const sharded_array<T, Rank, Kind>& a) {
   const team& t = a.team();
   if (detail::spans_processes(t)) return detail::save_npy_together(path, a);
-  if (a.layout().axis() != 0) {
+  if (!a.layout().is_in_order()) {
     const detail::cpu_buffer<T> all(a.size());
     copy(a, all.span(), source_line{});
     return save_npy(path, all.span(), a.extents());

@@ -18,10 +18,11 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup sharded_arrays
 /// @{
 
-/// What a reduction along axes or a histogram of elements of sharded arrays computes, when it is assigned. If the axis
-/// of distribution is kept, each member computes its part of the result, without communication. If it is reduced, and
-/// in histograms, members join their results in the order of members: all have the same bits. As an operand of an
-/// expression it is computed where the expression is written.
+/// What a reduction along axes or a histogram of elements of sharded arrays computes, when it is assigned. If the axes
+/// of distribution are kept, each member computes its part of the result, without communication. If they are reduced,
+/// and in histograms, members join their results in the order of members: all have the same bits. If some are kept and
+/// others reduced, members with the same part join. As an operand of an expression it is computed where the expression
+/// is written.
 ///
 /// @code
 /// sharded_array<float, 1> y(t, {rows});                        // u is distributed along axis 0

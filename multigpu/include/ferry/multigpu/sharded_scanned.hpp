@@ -18,8 +18,8 @@ namespace ferry::inline FERRY_ABI {
 
 /// What cumsum(), cumprod(), inclusive_scan() or exclusive_scan() of elements of sharded arrays compute when they are
 /// assigned to a sharded array of the same distribution. Along the axis of distribution, each member scans its own
-/// cells, then combines them with the results of the members before it, in their order. Other axes need no
-/// communication.
+/// cells, then combines them with the results of the members before it, in their order. Axes that are not cut need no
+/// communication. Along one of several axes of distribution, the assignment throws invalid_argument.
 /// @tparam T type of the result's elements
 /// @tparam Rank number of dimensions
 template <class T, std::size_t Rank>

@@ -58,14 +58,14 @@ constexpr void need_sorted_like() {
 /// what they received. Of several dimensions, each member sorts its own lines, and nothing is exchanged.
 ///
 /// Ordered on the streams of the team. Blocks until the members have sorted their cells and counted, which takes counts
-/// to the CPU; the exchange and the second sort are submitted, and not waited for. Along other axes than that of
-/// distribution, and for a team of one member, nothing blocks. All processes of the team must call it; they exchange
-/// elements as reshard() does. Each member needs a temporary of the size of its shard besides the result, and the
-/// scratch memory of sorting one shard.
+/// to the CPU; the exchange and the second sort are submitted, and not waited for. Along axes that are not cut, and for
+/// a team of one member, nothing blocks. All processes of the team must call it; they exchange elements as reshard()
+/// does. Each member needs a temporary of the size of its shard besides the result, and the scratch memory of sorting
+/// one shard.
 /// @param a sharded array, or expression of some, of at least one dimension
 /// @param axis each line along it is sorted; negative axes count from the last
 /// @param order ascending or descending
-/// @throws invalid_argument if there is no such axis; along the axis of distribution of several dimensions; in a
+/// @throws invalid_argument if there is no such axis; along an axis of distribution of several dimensions; in a
 ///   capture, where it blocks; if distributions of operands do not fit
 /// @throws process_error if another process fails
 template <class A>

@@ -25,9 +25,13 @@ component_axis<Rank, RegionRank> components_of(const std::string& name, const sh
                                                const shard_layout<RegionRank>& region) {
   component_axis<Rank, RegionRank> c;
   if constexpr (Rank != RegionRank) {
-    if (array.axis() == region.axis()) c.axis = Rank - 1;
-    bool same = array.team() == region.team() && array.axis() == c.of_cells(region.axis());
-    for (std::size_t d = 0; d != RegionRank; ++d) same = same && array.extents()[c.of_cells(d)] == region.extents()[d];
+    if (!(array.grid() == region.grid())) c.axis = Rank - 1;  // grids are numbered from the last axis
+    bool same = array.team() == region.team() && !array.is_cut(c.axis);
+    for (std::size_t d = 0; d != RegionRank; ++d) {
+      const std::size_t k = c.of_cells(d);
+      same = same && array.extents()[k] == region.extents()[d] && array.is_cut(k) == region.is_cut(d) &&
+             array.members_along(k) == region.members_along(d);
+    }
     if (!same) throw_other_layout(name, array.text(), region.text());
   } else if (!array.is_dealt_like(region)) {
     throw_other_layout(name, array.text(), region.text());

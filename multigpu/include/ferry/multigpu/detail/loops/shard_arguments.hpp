@@ -13,6 +13,32 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
+// Which cells around those of a region a kernel may access: along axes of distribution those within the width of the
+// halo, along other axes all that the member has.
+template <std::size_t Rank>
+struct shard_reach {
+  std::array<std::ptrdiff_t, Rank> width{};
+  std::array<bool, Rank> is_whole{};
+
+  shard_reach() = default;
+  explicit shard_reach(const shard_layout<Rank>& l) {
+    for (std::size_t d = 0; d != Rank; ++d)
+      is_whole[d] = !l.is_cut(d), width[d] = is_whole[d] ? 0 : static_cast<std::ptrdiff_t>(l.halo(d));
+  }
+  // Returns the cells b and those within the widths around them.
+  box<Rank> near(box<Rank> b) const {
+    for (std::size_t d = 0; d != Rank; ++d) b.begin[d] -= width[d], b.end[d] += width[d];
+    return b;
+  }
+  // Returns the cells within `seen` that may be accessed for the cells b.
+  box<Rank> around(const box<Rank>& b, const box<Rank>& seen) const {
+    box<Rank> all = near(b);
+    for (std::size_t d = 0; d != Rank; ++d)
+      if (is_whole[d]) all.begin[d] = seen.begin[d], all.end[d] = seen.end[d];
+    return all & seen;
+  }
+};
+
 // A sharded array as an argument of one kernel of one member.
 template <class T, std::size_t Rank>
 struct shard_argument {
@@ -23,8 +49,8 @@ struct shard_argument {
   access_mode mode;
   bool contiguous;  // true: the written cells are contiguous
   shard_part<Rank> region{};
-  std::size_t member = 0, axis = 0;
-  std::ptrdiff_t width = 0;  // of the halo along `axis`, which is the axis of distribution
+  std::size_t member = 0;
+  shard_reach<Rank> reach{};
   const std::string* name = nullptr;
   const stale_halos<Rank>* stale = nullptr;  // lives as long as the call
 };
@@ -170,23 +196,19 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
                                     const shard_part<RegionRank>& part, const sharded_argument<T, Rank, Kind>& a) {
   const auto& layout = a.what->layout();
   const shard_part<Rank> p = with_components(components_of(a.what->name(), layout, region), layout.extents(), part);
-  const std::size_t axis = layout.axis();
   const box<Rank> local = layout.local(member);
-  const auto width = static_cast<std::ptrdiff_t>(layout.halo(axis));
-  const auto around = [&](const box<Rank>& b) {
-    return local.with(axis, b.begin[axis] - width, b.end[axis] + width) & local;
-  };
-  const box<Rank> seen = a.mode == access_mode::out ? p.bounding_range : around(p.bounding_range);
+  const shard_reach<Rank> reach(layout);
+  const box<Rank> seen = a.mode == access_mode::out ? p.bounding_range : reach.around(p.bounding_range, local);
   auto cells = cells_for_call(*a.what, member, seen);
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
                array_label(a.what->name().c_str())};
-  made.region = p, made.member = member, made.axis = axis, made.width = width, made.name = &a.what->name(),
-  made.stale = a.stale.get();
+  made.region = p, made.member = member, made.reach = reach, made.name = &a.what->name(), made.stale = a.stale.get();
   if (made.stale && runtime::current().checks.has(check::halos)) [[unlikely]]
     refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
   for (std::size_t i = 0; i < p.slabs(); ++i) {
-    if (a.mode != access_mode::out) made.reads[i] = cells_for_call(*a.what, member, around(p.slab(i))).bytes();
+    if (a.mode != access_mode::out)
+      made.reads[i] = cells_for_call(*a.what, member, reach.around(p.slab(i), local)).bytes();
     if (a.mode == access_mode::in) continue;
     const auto written = cells_for_call(*a.what, member, p.slab(i));
     made.writes[i] = written.bytes();
@@ -287,10 +309,8 @@ void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
     seen.begin[d] = a.span.begin(d);
     seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
   }
-  for (std::size_t i = 0; i < a.region.slabs(); ++i) {  // other kernels may write the cells between the slabs
-    const box<Rank> b = a.region.slab(i);
-    add(b.with(a.axis, b.begin[a.axis] - a.width, b.end[a.axis] + a.width) & seen);
-  }
+  for (std::size_t i = 0; i < a.region.slabs(); ++i)  // other kernels may write the cells between the slabs
+    add(a.reach.near(a.region.slab(i)) & seen);
 }
 
 // The uses of a simulated kernel: the addresses of a shard, which are relative to its beginning, then the accesses.

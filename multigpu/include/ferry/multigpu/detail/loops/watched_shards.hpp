@@ -42,7 +42,7 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   // In the gap, the kernel declares to read the cells within the halo width of its slabs. Other kernels may write the
   // rest meanwhile.
   const std::size_t across = a.region.gap_axis;
-  const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = across == a.axis ? a.width : 0;
+  const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = a.reach.width[across];
   const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
   add(bounding_range.with(across, begin, low), false);
   add(bounding_range.with(across, high, end), false);

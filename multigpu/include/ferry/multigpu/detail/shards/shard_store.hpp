@@ -36,7 +36,7 @@ class shard_store : public sharded_operand {
       d.halo[axis] = layout->halo(k);
       d.periodic[axis] = layout->periodic(k);
     }
-    d.axis = Rank - 1 - layout->axis();
+    d.grid = layout->grid();
     return d;
   }
   program_operand cells(const program_part& p) const override {

@@ -16,12 +16,22 @@ namespace ferry::inline FERRY_ABI::detail {
 using each_member = std::vector<program_operand>;  // one for each local member
 
 // The distribution of an array. Axes are numbered from the last.
-struct shard_distribution {
-  program_shape extents;
-  std::size_t axis = 0;  // of distribution
+struct shard_distribution : cut_shape {
   std::array<std::size_t, max_rank> halo{};
   std::array<bool, max_rank> periodic{};
-  bool is_like(const shard_distribution& o) const { return extents == o.extents && axis == o.axis; }
+  bool is_like(const shard_distribution& o) const { return extents == o.extents && grid == o.grid; }
+  // True if no member has cells, because there are none along an axis that is cut.
+  bool is_empty_along_cuts() const {
+    for (std::size_t d = 0; d != extents.rank; ++d)
+      if (grid.is_cut(d) && extents.extent[d] == 0) return true;
+    return false;
+  }
+  // True if a member has indices along all axes that are cut.
+  bool has_part(std::size_t member) const {
+    bool has = true;
+    grid.for_each_cut(member, [&](std::size_t axis, std::size_t at) { has = has && at < extents.extent[axis]; });
+    return has;
+  }
 };
 
 // The cells of a sharded array.
@@ -43,7 +53,7 @@ class sharded_operand : public team_operand {
   virtual void note_changed() const = 0;
 
   // Returns the cells that a member owns.
-  program_part own(std::size_t member) const;
+  program_part own(std::size_t member) const { return distribution().own(member); }
 };
 
 // Cells at a distance from those of an array: the operand of `shift`.

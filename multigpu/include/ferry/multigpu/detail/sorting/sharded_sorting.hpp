@@ -20,9 +20,9 @@ struct sorting_over_team {
 };
 
 // Sorts to an array of the same team, shape and distribution, of the type of the elements, or int64 for positions.
-// Along another axis than that of distribution, each member sorts its own lines. Of one dimension, members sort their
+// Along an axis that is not cut, each member sorts its own lines. Of one dimension, members sort their
 // cells, exchange them, and sort what they received; blocks until the members have counted. Throws invalid_argument if
-// distributions do not fit, for several dimensions along the axis of distribution, and, where it blocks, in a capture.
+// distributions do not fit, for several dimensions along an axis of distribution, and, where it blocks, in a capture.
 void sort_sharded(const sorting_over_team& r, const sharded_operand& to);
 
 // The first k elements in order of an array of one dimension, and their positions, to one copy of both for each local
