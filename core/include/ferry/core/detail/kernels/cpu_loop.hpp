@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 #include "ferry/core/assert.hpp"
 #include "ferry/core/detail/kernels/loop_layout.hpp"
@@ -13,7 +14,7 @@
 
 // Inlines all calls of a function before other optimizations: then compilers know the constants of without_checks()
 // when they first see the loop. clang++ finds them at any time.
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #define FERRY_DETAIL_FLATTEN __attribute__((flatten))
 #else
 #define FERRY_DETAIL_FLATTEN
@@ -25,28 +26,47 @@ template <class P>
 concept checked_span = requires(const P& p) {
   { p.unchecked() } -> std::same_as<P>;
 };
-// Replaces the spans in a struct. Their strides are not known to be 1.
-struct unchecked_members {
+// Replaces the spans in a struct by the results of one(span).
+template <class One>
+struct each_span_of_struct {
+  const One& one;
   template <class X>
   static constexpr bool is_leaf = checked_span<X>;
   template <class X>
   using rebound = X;
   template <class X>
   X operator()(const X& x, const member_path&) const {
-    return x.unchecked();
+    return one(x);
   }
 };
-// The parameter for a loop without checks. The strides of spans along their last axis are 1.
-template <class P>
-P without_checks(const P& p) {
-  if constexpr (checked_span<P> && strided_parameter<P>)
-    return p.unchecked().with_unit_stride();
-  else if constexpr (checked_span<P>)
-    return p.unchecked();
+template <class P, class One>
+P with_spans(const P& p, const One& one) {
+  if constexpr (checked_span<P>)
+    return one(p);
   else if constexpr (lists_members<P>)
-    return map_members(p, unchecked_members(), member_path({}));
+    return map_members(p, each_span_of_struct<One>{one}, member_path({}));
   else
     return p;
+}
+
+// The parameter for a loop without checks. Its spans have adjacent elements along their last axes.
+template <class P>
+P without_checks(const P& p) {
+  return with_spans(p, [](const auto& span) {
+    if constexpr (strided_parameter<std::remove_cvref_t<decltype(span)>>)
+      return span.unchecked().with_unit_stride();
+    else
+      return span.unchecked();
+  });
+}
+template <class P>
+bool has_unit_strides(const P& p) {
+  bool all = true;
+  (void)with_spans(p, [&](const auto& span) {
+    if constexpr (strided_parameter<std::remove_cvref_t<decltype(span)>>) all = all && span.has_unit_stride();
+    return span;
+  });
+  return all;
 }
 
 // Spaces that divide lines into stretches have straight(i, j, k): a space that maps the indices i to straight_end(i) of
@@ -78,9 +98,19 @@ void for_lines(const Space& space, std::size_t begin, std::size_t end, const Lin
   }
 }
 
+// Calls f(at) for each at below n. The calls are independent of each other.
+template <class F>
+void independent_loop(std::ptrdiff_t n, const F& f) {
+#if defined(__clang__)  // it vectorizes loops of any length, and warns about its pragma where it cannot
+  for (std::ptrdiff_t at = 0; at != n; ++at) f(at);
+#else
+  vector_loop(n, f);
+#endif
+}
+
 // Calls f at one index of a space. Errors are from checks and assertions, which lack the index of the call.
 template <class Space, class F, class... P>
-decltype(auto) call_at(const Space& space, std::size_t i, std::size_t j, std::size_t k, const F& f, const P&... p) {
+[[gnu::always_inline]] inline decltype(auto) call_at(const Space& space, std::size_t i, std::size_t j, std::size_t k, const F& f, const P&... p) {
   try {
     return space.call(f, i, j, k, p...);
   } catch (const error& e) {
@@ -106,8 +136,8 @@ FERRY_DETAIL_FLATTEN void run_unchecked_range(const Space& space, std::size_t be
       if constexpr (is_over_tiles<Space>)
         for (const std::size_t stop = i + n; i != stop; ++i) call_at(s, i, j, k, f, q...);
       else
-        vector_loop(static_cast<std::ptrdiff_t>(n),
-                    [&](std::ptrdiff_t at) { call_at(s, i + static_cast<std::size_t>(at), j, k, f, q...); });
+        independent_loop(static_cast<std::ptrdiff_t>(n),
+                         [&](std::ptrdiff_t at) { call_at(s, i + static_cast<std::size_t>(at), j, k, f, q...); });
     });
   };
   run(without_checks(p)...);
@@ -119,7 +149,7 @@ template <class... P>
 bool runs_unchecked(const P&... p) {
   const index_checks how = this_thread_state.indices;
   if (how == index_checks::always || (how == index_checks::by_source && FERRY_CHECK_INDICES)) return false;
-  return have_unit_strides(p...);
+  return (... && has_unit_strides(p));
 }
 
 template <class Space, class F, class... P>

@@ -43,6 +43,17 @@ struct parameter_of_unit_stride<P> {
   using type = unit_strided<P>;
   static_assert(sizeof(type) == sizeof(P) && alignof(type) == alignof(P));  // launches pass the span itself
 };
+// True if these strides are 1 in all spans.
+template <class... P>
+bool have_unit_strides(const P&... p) {
+  const auto is_unit = [](const auto& q) {
+    if constexpr (strided_parameter<std::decay_t<decltype(q)>>)
+      return q.has_unit_stride();
+    else
+      return true;
+  };
+  return (... && is_unit(p));
+}
 
 struct loop_grid {
   grid_size blocks, threads;

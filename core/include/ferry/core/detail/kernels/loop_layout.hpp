@@ -29,18 +29,6 @@ FERRY_HOST_DEVICE P given(const unit_strided<P>& p) {
   return p.span.with_unit_stride();
 }
 
-// True if these strides are 1 in all spans.
-template <class... P>
-bool have_unit_strides(const P&... p) {
-  const auto is_unit = [](const auto& q) {
-    if constexpr (strided_parameter<std::decay_t<decltype(q)>>)
-      return q.has_unit_stride();
-    else
-      return true;
-  };
-  return (... && is_unit(p));
-}
-
 template <class Space>
 inline constexpr bool is_over_tiles = std::is_same_v<typename Space::index_list, void(tile)>;
 template <class Space>
