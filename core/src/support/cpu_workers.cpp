@@ -30,13 +30,13 @@ struct cpu_workers::team {
   // A thread's parts of a job. Jobs of the same number of parts give it the same ones, whose data are then in its cache
   // and near it.
   struct alignas(64) share {
-    // Takes the next part of job `number`, of `all`. Returns `all` if none is left.
-    std::uint32_t take(std::uint32_t number, std::uint32_t all) {
+    // Takes the next part of a job, of `all`. Returns `all` if none is left.
+    std::uint32_t take(std::uint32_t of_job, std::uint32_t all) {
       std::uint64_t was = taken.load(std::memory_order_relaxed);
       for (;;) {
-        const auto next = was >> 32 == number ? static_cast<std::uint32_t>(was) : 0;
+        const auto next = was >> 32 == of_job ? static_cast<std::uint32_t>(was) : 0;
         if (next >= all) return all;
-        if (taken.compare_exchange_weak(was, std::uint64_t{number} << 32 | (next + 1), std::memory_order_relaxed))
+        if (taken.compare_exchange_weak(was, std::uint64_t{of_job} << 32 | (next + 1), std::memory_order_relaxed))
           return next;
       }
     }

@@ -53,7 +53,7 @@ struct options {
   // Unordered conflicting accesses make the device of the later one fail.
   bool check_races = false;
   check_level check = check_level::usual;  // level of the other checks
-  index_checks indices = index_checks::always;
+  index_checks indices = index_checks::simulated;
 
   std::size_t memory_of(int device) const;               // throws invalid_argument if memory_bytes is empty
   bool is_broken(int a, int b, peer_memory sort) const;  // symmetric

@@ -148,8 +148,9 @@ FERRY_DETAIL_FLATTEN void run_unchecked_range(const Space& space, std::size_t be
 template <class... P>
 bool runs_unchecked(const P&... p) {
   const index_checks how = this_thread_state.indices;
-  if (how == index_checks::always || (how == index_checks::by_source && FERRY_CHECK_INDICES)) return false;
-  return (... && has_unit_strides(p));
+  if (how == index_checks::never || (how == index_checks::by_source && !FERRY_CHECK_INDICES))
+    return (... && has_unit_strides(p));
+  return false;
 }
 
 template <class Space, class F, class... P>

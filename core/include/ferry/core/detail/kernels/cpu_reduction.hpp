@@ -18,18 +18,18 @@ inline namespace FERRY_UNIT {
 template <class T, class Op>
 class reduction_lanes {
  public:
-  static constexpr std::ptrdiff_t lanes = std::is_arithmetic_v<T> ? 32 : 1;
+  static constexpr std::size_t lanes = std::is_arithmetic_v<T> ? 32 : 1;
   explicit reduction_lanes(const Op& op) : reduction_lanes(op, std::make_index_sequence<lanes>()) {}
   template <class Value>
-  void add(std::ptrdiff_t n, const Value& value) {
-    std::ptrdiff_t i = 0;
+  void add(std::size_t n, const Value& value) {
+    std::size_t i = 0;
     for (; n - i >= lanes; i += lanes)
-      for (std::ptrdiff_t k = 0; k != lanes; ++k) lane_[k] = op_(lane_[k], static_cast<T>(value(i + k)));
-    for (std::ptrdiff_t k = 0; i < n; ++i, ++k) lane_[k] = op_(lane_[k], static_cast<T>(value(i)));
+      for (std::size_t k = 0; k != lanes; ++k) lane_[k] = op_(lane_[k], static_cast<T>(value(i + k)));
+    for (std::size_t k = 0; i != n; ++i, ++k) lane_[k] = op_(lane_[k], static_cast<T>(value(i)));
   }
   T sum() const {
     T all = lane_[0];
-    for (std::ptrdiff_t k = 1; k != lanes; ++k) all = op_(all, lane_[k]);
+    for (std::size_t k = 1; k != lanes; ++k) all = op_(all, lane_[k]);
     return all;
   }
 
@@ -47,9 +47,7 @@ template <class T, class Space, class F, class Op, class... P>
 T reduce_range(const Space& space, std::size_t begin, std::size_t end, const F& f, const Op& op, const P&... p) {
   reduction_lanes<T, Op> to(op);
   for_lines(space, begin, end, [&](const Space& s, std::size_t i, std::size_t n, std::size_t j, std::size_t k) {
-    to.add(static_cast<std::ptrdiff_t>(n), [&](std::ptrdiff_t at) -> decltype(auto) {
-      return call_at(s, i + static_cast<std::size_t>(at), j, k, f, p...);
-    });
+    to.add(n, [&](std::size_t at) -> decltype(auto) { return call_at(s, i + at, j, k, f, p...); });
   });
   return to.sum();
 }
@@ -68,7 +66,7 @@ template <class T, class Space, class F, class Op, class... P>
 T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&... p) {
   const std::size_t all = space.x * space.y * space.z;
   cpu_workers* const workers = workers_of_this_thread();
-  if (!workers && this_thread_state.indices == index_checks::always) {
+  if (!workers && this_thread_state.indices == index_checks::simulated) {
     for_lines(space, 0, all, [&](const Space& s, std::size_t i, std::size_t n, std::size_t j, std::size_t k) {
       for (const std::size_t stop = i + n; i != stop; ++i) sum = op(sum, static_cast<T>(call_at(s, i, j, k, f, p...)));
     });

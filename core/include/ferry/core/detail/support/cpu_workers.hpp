@@ -58,7 +58,7 @@ void over_parts(std::size_t all, std::size_t least, const Range& range) {
 // While it exists, kernels on this thread use the workers, and check indices as told.
 class worker_scope {
  public:
-  explicit worker_scope(cpu_workers* w, index_checks indices = index_checks::always) noexcept
+  explicit worker_scope(cpu_workers* w, index_checks indices = index_checks::simulated) noexcept
       : before_(this_thread_state.workers),
         indices_before_(this_thread_state.indices) {
     this_thread_state.workers = w;
