@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ferry/core.hpp>
 #include <optional>
@@ -14,6 +14,7 @@
 #include "support/check_error.hpp"
 #include "support/cpu_device.hpp"
 #include "support/failures.hpp"
+#include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
 
 namespace fr = ferry;
@@ -211,6 +212,17 @@ void check_tiles(random_case& r, std::size_t rows, std::size_t columns) {
   BOOST_REQUIRE(same_bits(fr::to_vector(y), b));
 }
 
+// The view has 2000 elements of an array of 3000: the loop reads behind it. Without checks that is not found.
+std::string failure_behind_a_view() {
+  fr::unified_array<int> x({3000}, 4), y({2000}, 0);
+  x.name("temperature");
+  return support::failure_of<fr::device_error>([&] {
+    fr::parallel_for(2000, read_at{7}, fr::in(x.slice({{0, 2000}})), fr::out(y));
+    fr::default_stream(fr::devices()[0]).synchronize();
+    BOOST_TEST(fr::to_vector(y) == std::vector<int>(2000, 4));
+  });
+}
+
 }  // namespace
 }  // namespace cpu_loops
 
@@ -267,38 +279,44 @@ BOOST_AUTO_TEST_CASE(structs_of_arrays_are_the_same) {
   }
 }
 
-// The view has 2000 elements of an array of 3000: the loop reads behind it. Without checks that is not found.
 BOOST_AUTO_TEST_CASE(checks_are_on_or_off) {
-  const auto fails = [] {
-    fr::unified_array<int> x({3000}, 4), y({2000}, 0);
-    x.name("temperature");
-    return support::failure_of<fr::device_error>([&] {
-      fr::parallel_for(2000, read_at{7}, fr::in(x.slice({{0, 2000}})), fr::out(y));
-      fr::default_stream(fr::devices()[0]).synchronize();
-      BOOST_TEST(fr::to_vector(y) == std::vector<int>(2000, 4));
-    });
-  };
+  const support::quiet_stderr quiet;
   for (const char* threads : {"threads=1;", "threads=2;"}) {
     {
       const cpu_device cpu(std::string(threads) + "check=off");
-      BOOST_TEST(fails() == "");
+      BOOST_TEST(failure_behind_a_view() == "");
     }
     {
       const cpu_device cpu(std::string(threads) + "check=on");
-      const std::string text = fails();
+      const std::string text = failure_behind_a_view();
       BOOST_TEST((has(text, "'temperature' is outside its extent 2000") && has(text, "called with index 1993")), text);
     }
     {
       const cpu_device cpu(threads);  // as this source is compiled
-      BOOST_TEST((fails() == "") == !FERRY_CHECK_INDICES);
+      BOOST_TEST((failure_behind_a_view() == "") == !FERRY_CHECK_INDICES);
     }
     const fr::simulation sim(std::string(threads) + "check=off");  // simulated devices check indices always
-    BOOST_TEST(has(fails(), "is outside its extent 2000"));
+    BOOST_TEST(has(failure_behind_a_view(), "is outside its extent 2000"));
   }
+}
+
+BOOST_AUTO_TEST_CASE(all_checks_of_the_environment_check_indices) {
+  const support::quiet_stderr quiet;
+  const char* const now = std::getenv("FERRY_CHECK");
+  const std::string before = now ? now : "";
+  ::setenv("FERRY_CHECK", "on", 1);
+  std::string text;
+  {
+    const cpu_device cpu("threads=2;check=off");
+    text = failure_behind_a_view();
+  }
+  now ? ::setenv("FERRY_CHECK", before.c_str(), 1) : ::unsetenv("FERRY_CHECK");
+  BOOST_TEST(has(text, "is outside its extent 2000"), text);
 }
 
 // Elements that are not adjacent are checked, because such loops gain nothing.
 BOOST_AUTO_TEST_CASE(strided_views_are_checked) {
+  const support::quiet_stderr quiet;
   const cpu_device cpu("threads=2;check=off");
   fr::unified_array<int> x({6000}, 4), y({2000}, 0);
   const std::string text = support::failure_of<fr::device_error>([&] {
@@ -309,6 +327,7 @@ BOOST_AUTO_TEST_CASE(strided_views_are_checked) {
 }
 
 BOOST_AUTO_TEST_CASE(assertions_name_the_index_without_checks) {
+  const support::quiet_stderr quiet;
   for (const char* machine : {"threads=1;check=off", "threads=2;check=off", "threads=3;check=on"}) {
     const cpu_device cpu(machine);
     fr::unified_array<int, 3> y({17, 9, 70}, 0);

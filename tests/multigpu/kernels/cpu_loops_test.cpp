@@ -5,6 +5,7 @@
 #include "multigpu/shards.hpp"
 #include "support/cpu_device.hpp"
 #include "support/failures.hpp"
+#include "support/quiet_stderr.hpp"
 
 namespace shard_loops_on_cpu {
 namespace {
@@ -125,6 +126,7 @@ BOOST_AUTO_TEST_CASE(halos_and_sums_are_the_same) {
 
 // Column 101 does not exist. Its place in memory belongs to the next row, or is the halo of another array.
 BOOST_AUTO_TEST_CASE(checks_are_on_or_off) {
+  const support::quiet_stderr quiet;
   const auto fails = [] {
     const fr::team t = fr::team::all();
     fr::sharded_array<double, 2> a(t, {40, 101}, {.halo = 1}, 1.), b(t, {40, 101}, {}, 1.);
@@ -141,7 +143,7 @@ BOOST_AUTO_TEST_CASE(checks_are_on_or_off) {
   }
   const cpu_device cpu("threads=2;check=on");
   const std::string text = fails();
-  BOOST_TEST((has(text, "index 101 in dimension 1 of sharded array 'depth'") || has(text, "'depth'")), text);
+  BOOST_TEST(has(text, "index 101 in dimension 1 of sharded array 'depth'"), text);
   BOOST_TEST(has(text, "outside the cells [0, 101)"), text);
 }
 
