@@ -130,7 +130,7 @@ struct flood {
   model m{92, 74};
   double rain = 1e-4;
   fr::sharded_array<double, 2> terrain{fr::team(fr::devices()), {rows, columns}, {.halo = 1}}, water = empty(),
-                                                                                                lost = empty();
+                                                                                               lost = empty();
   fr::sharded_array<outflow, 2> flux{terrain.team(), {rows, columns}, {.halo = 1}};
   std::vector<double> of_terrain = std::vector<double>(rows * columns), of_water = of_terrain, of_lost = of_terrain;
   std::vector<outflow> of_flux = std::vector<outflow>(rows * columns);
@@ -193,7 +193,9 @@ int main(int argc, char** argv) {
   std::vector<double> pu(side * side, 1.), pv = pu;
   to.rate(
       "stencil of 5 points, 2048 x 2048 doubles", 2. * sizeof(double) * (side - 2) * (side - 2),
-      [&] { fr::parallel_for({side - 2, side - 2}, mean_of_neighbours{}, fr::in(u), fr::inout(v)); },
+      [&] {
+        fr::parallel_for({side - 2, side - 2}, mean_of_neighbours{}, fr::in(u), fr::inout(v));
+      },
       [&] { by_openmp::stencil(pu.data(), pv.data(), side, side); }, 0.8);
 
   flood f(1024, 1024);
@@ -204,9 +206,16 @@ int main(int argc, char** argv) {
 
   std::vector<double> numbers(4096);
   to.time(
-      "launch over 4096 elements", "us", [&] { fr::parallel_for(4096, number{}, fr::out(small.a.slice({{0, 4096}}))); },
+      "launch over 4096 elements", "us",
+      [&] {
+        fr::parallel_for(4096, number{}, fr::out(small.a.slice({{0, 4096}})));
+      },
       [&] { by_openmp::number(numbers.data(), numbers.size()); }, bm::bound::value_at_most(3, "us"));
-  s.add({"launch of an empty kernel", "us", rested([] { fr::parallel_for(fr::default_stream(fr::devices()[0]), 1, nothing{}); }), "", {},
+  s.add({"launch of an empty kernel",
+         "us",
+         rested([] { fr::parallel_for(fr::default_stream(fr::devices()[0]), 1, nothing{}); }),
+         "",
+         {},
          bm::bound::value_at_most(3, "us")});
   return s.run();
 }

@@ -127,9 +127,9 @@ BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
   BOOST_TEST((two.devices == 2 && two.threads == cores && two.memory_of(1) == memory / 2));
   const auto all = parse("threads=6;devices=3;memory=1MiB,2MiB");
   BOOST_TEST((all.devices == 3 && all.threads == 6u && all.memory_of(0) == 1u << 20 && all.memory_of(2) == 2u << 20));
-  for (const char* wrong : {"peers=all", "schedule=eager", "devices=0", "devices=65", "threads=0", "threads=1025",
-                            "threads=-1", "threads=2;threads=3", "node=7", "check=races", "check=maybe",
-                            "memory=1MiB,2MiB"})
+  for (const char* wrong :
+       {"peers=all", "schedule=eager", "devices=0", "devices=65", "threads=0", "threads=1025", "threads=-1",
+        "threads=2;threads=3", "node=7", "check=races", "check=maybe", "memory=1MiB,2MiB"})
     BOOST_CHECK_EXCEPTION(parse(wrong), fr::parse_error, [&](const fr::parse_error& e) {
       const std::string text = e.what();
       return text.find(std::string("options of the CPU \"") + wrong) != text.npos &&

@@ -1,8 +1,12 @@
 // Loops and reductions on the CPU as the device, with and without checks of indices: the same results, whatever the
 // space, the views, the number of threads and the lengths of vectors.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ferry/core.hpp>
@@ -50,8 +54,8 @@ struct mix_3 {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, fr::mdspan<const double, 3> a,
                                     fr::mdspan<double, 3> b) const {
     i += first, j += first, k += first;
-    b(i, j, k) = b(i, j, k) * 0.5 + a(i - 1, j, k) + a(i, j - 1, k) + a(i, j, k - 1) - 6 * a(i, j, k) +
-                 a(i, j, k + 1) + a(i, j + 1, k) + a(i + 1, j, k);
+    b(i, j, k) = b(i, j, k) * 0.5 + a(i - 1, j, k) + a(i, j - 1, k) + a(i, j, k - 1) - 6 * a(i, j, k) + a(i, j, k + 1) +
+                 a(i, j + 1, k) + a(i + 1, j, k);
   }
 };
 struct mix_tile {
@@ -109,14 +113,12 @@ struct element {
 };
 // A result that is no number, and has no default.
 struct located_value {
-  located_value(double v, std::size_t i) : value(v), at(i) {}
+  FERRY_HOST_DEVICE located_value(double v, std::size_t i) : value(v), at(i) {}
   double value;
   std::size_t at;
 };
 struct locate {
-  FERRY_HOST_DEVICE located_value operator()(std::size_t i, fr::mdspan<const float, 1> a) const {
-    return {a(i), i};
-  }
+  FERRY_HOST_DEVICE located_value operator()(std::size_t i, fr::mdspan<const float, 1> a) const { return {a(i), i}; }
 };
 struct least {
   template <class T>
@@ -338,6 +340,29 @@ BOOST_AUTO_TEST_CASE(assertions_name_the_index_without_checks) {
         },
         {"planted", "called with index (13, 5, 69)"});
   }
+}
+
+// Memory that no thread has written has no pages: the threads that fill it place them.
+BOOST_AUTO_TEST_CASE(threads_touch_new_memory_first) {
+  constexpr std::size_t bytes = std::size_t{32} << 20;
+  const auto touched = [](const fr::device_array<char>& a) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const auto first = (reinterpret_cast<std::uintptr_t>(a.unsynchronized_data()) / page + 1) * page;
+    std::vector<unsigned char> pages(bytes / page - 2);
+    BOOST_REQUIRE(::mincore(reinterpret_cast<void*>(first), pages.size() * page, pages.data()) == 0);
+    return static_cast<double>(std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return p & 1; })) /
+           static_cast<double>(pages.size());
+  };
+  {
+    const cpu_device cpu("threads=2");
+    fr::device_array<char> a({bytes});
+    BOOST_TEST(touched(a) < 0.1);
+    fr::fill(a, 1);
+    fr::synchronize();
+    BOOST_TEST(touched(a) == 1);
+  }
+  const cpu_device cpu("threads=2;check=on");
+  BOOST_TEST(touched(fr::device_array<char>({bytes})) == 1);
 }
 
 // Neither threads nor checks change the bits of a sum; lines are shorter and longer than the lanes of a sum.

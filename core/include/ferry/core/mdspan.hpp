@@ -67,7 +67,8 @@ class mdspan {
     return n;
   }
 
-  /// The element at one index for each dimension, each in [0, extent). Out-of-range indices fail if FERRY_CHECKS is 1.
+  /// The element at one index for each dimension, each in [0, extent). Out-of-range indices fail if FERRY_CHECKS is 1
+  /// and the span is not unchecked().
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
   operator()(Index... index) const {
@@ -111,7 +112,8 @@ class mdspan {
   }
   // By value: the address of a span that is passed on would keep the compiler from vectorizing the loop.
 #if FERRY_IN_DEVICE_CODE
-  FERRY_HOST_DEVICE static void out_of_range([[maybe_unused]] detail::array_label label, [[maybe_unused]] int d, [[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t extent) {
+  FERRY_HOST_DEVICE static void out_of_range([[maybe_unused]] detail::array_label label, [[maybe_unused]] int d,
+                                             [[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t extent) {
 #ifndef NDEBUG
     const bool named = label.is_named();
     ::printf("ferry: index %lld in dimension %d of %s%s%s is outside its extent %llu\n", static_cast<long long>(i), d,

@@ -110,7 +110,8 @@ void independent_loop(std::ptrdiff_t n, const F& f) {
 
 // Calls f at one index of a space. Errors are from checks and assertions, which lack the index of the call.
 template <class Space, class F, class... P>
-[[gnu::always_inline]] inline decltype(auto) call_at(const Space& space, std::size_t i, std::size_t j, std::size_t k, const F& f, const P&... p) {
+[[gnu::always_inline]] inline decltype(auto) call_at(const Space& space, std::size_t i, std::size_t j, std::size_t k,
+                                                     const F& f, const P&... p) {
   try {
     return space.call(f, i, j, k, p...);
   } catch (const error& e) {
@@ -158,7 +159,8 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
   constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256;
   const std::size_t all = space.x * space.y * space.z;
   if (runs_unchecked(p...))
-    over_parts(all, least, [&](std::size_t begin, std::size_t end) { run_unchecked_range(space, begin, end, f, p...); });
+    over_parts(all, least,
+               [&](std::size_t begin, std::size_t end) { run_unchecked_range(space, begin, end, f, p...); });
   else
     over_parts(all, least, [&](std::size_t begin, std::size_t end) { run_range(space, begin, end, f, p...); });
 }

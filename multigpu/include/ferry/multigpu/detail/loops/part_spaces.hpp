@@ -25,9 +25,7 @@ struct part_space_1d {
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
     return f(along_x(i), p...);
   }
-  part_space_1d straight(std::size_t i, std::size_t, std::size_t) const {
-    return {x, along_x.straight(i)};
-  }
+  part_space_1d straight(std::size_t i, std::size_t, std::size_t) const { return {x, along_x.straight(i)}; }
   std::size_t straight_end(std::size_t i) const { return along_x.straight_end(i); }
 };
 struct part_space_2d {
