@@ -46,11 +46,11 @@ MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
            *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support", "tools")), "benchmarks/support", "tools"]
 FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
-CORE = ["adapt", "copy_lane", "cpu_workers", "driver_pool", "ghosts", "kernels/cpu_kernels", "kernels/host_tasks", "kernels/struct_arguments", "pool_blocks"]
+CORE = ["adapt", "copy_lane", "cpu_workers", "driver_pool", "ghosts", "kernels/cpu_kernels", "kernels/cpu_loops", "kernels/host_tasks", "kernels/struct_arguments", "pool_blocks"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs", "sharded_sorting", "totals", "ghosts", "halo", "halo_choice", "reshard", "shard_copies", "kernels/components", "kernels/gate", "kernels/ghost_loops", "kernels/halo_validity", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs", "sharded_sorting", "totals", "ghosts", "halo", "halo_choice", "reshard", "shard_copies", "kernels/components", "kernels/cpu_loops", "kernels/gate", "kernels/ghost_loops", "kernels/halo_validity", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.

@@ -33,6 +33,8 @@ PIECES, TEXT = "multigpu/src/sorting/part_exchange.cpp", "multigpu/src/printing/
 SEARCH, COMPARE = "core/src/cpu_sorting/search.cpp", "core/include/ferry/core/compare.hpp"
 EXPLAIN = "multigpu/src/expressions/explain_sharded.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
+PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
+CPU_LOOP = "core/include/ferry/core/detail/kernels/cpu_loop.hpp"
 
 MUTANTS = [
     ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
@@ -202,6 +204,8 @@ MUTANTS = [
     ("text", "cells behind a box are shown", (TEXT, "std::min(end_of(own), end_of(box))", "end_of(own)")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      enqueue_poison(n);\n", "")),
+    ("loops", "stretches of lines begin at the first index", (PART_SPACES, "return {(*this)(i)-i,", "return {first + 0 * i,")),
+    ("loops", "lines of the CPU go on behind a gap", (CPU_LOOP, "      n = at_most(n, space.straight_end(i) - i);\n", "")),
     ("components", "components are always the first dimension", (COMPONENTS, "    if (!(array.grid() == region.grid())) c.axis = Rank - 1;", "   ")),
     ("components", "loops see the first component only", (COMPONENTS, "static_cast<std::ptrdiff_t>(e[c.axis]);", "1;")),
     ("components", "shapes of fields with components are not compared", (COMPONENTS, "same && array.extents()[k] == region.extents()[d] && array", "same && array")),

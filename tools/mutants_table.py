@@ -31,6 +31,8 @@ ADAPTED_BATCHES = "unified/include/ferry/unified/detail/batches/adapted_batches.
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
+SIM_OPTIONS, SIM_MACHINE = "core/src/sim/options.cpp", "core/src/sim/machine.cpp"
+CPU_LOOP, CPU_REDUCTION = (f"core/include/ferry/core/detail/kernels/{name}.hpp" for name in ("cpu_loop", "cpu_reduction"))
 SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
 ADAPT, STRUCTS = "core/include/ferry/core/adapt.hpp", "core/include/ferry/core/struct_argument.hpp"
 STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
@@ -365,17 +367,26 @@ MUTANTS = [
     ("R12", "the stream of a deleter follows nobody", (DELETERS, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
     ("R12", "workspaces hand out blocks without their logs", (WORKSPACE, "a.history.invalidate();  // views", "a.history.clip_to({}), a.history.invalidate();  // views")),
     ("threads", "parts do not meet", (WORKERS_HPP, "(n < all % parts ? n : all % parts)", "0")),
-    ("threads", "the last part found errors of earlier ones", (WORKERS, "if (error && failed < k) continue;", "")),
+    ("threads", "the last part found errors of earlier ones", (WORKERS, "if (error && failed < k) return;", "")),
     ("threads", "errors of parts are lost", (WORKERS, "  if (t.error) std::rethrow_exception(std::exchange(t.error, nullptr));\n", "")),
     ("threads", "errors stay for the next job", (WORKERS, "std::rethrow_exception(std::exchange(t.error, nullptr))", "std::rethrow_exception(t.error)")),
     ("threads", "threads in the job are not waited for", (WORKERS, "t.inside.load(std::memory_order_acquire) != team::closed; ++k)", "false; ++k)")),
     ("threads", "sleeping threads are not woken", (WORKERS, "  wake.notify_all();\n", "  ;\n")),
     ("threads", "work within parts uses the workers", (WORKERS, "  const worker_scope alone(nullptr);\n", "")),
     ("threads", "children join threads of their parents", (WORKERS, "if (::getpid() != team_->process) {", "if (false) {")),
-    ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_.get());", "const worker_scope scope(nullptr);")),
-    ("threads", "sums depend on the number of threads", (SIMULATED_LAUNCH, "workers ? std::min(all / least, most) : 1", "workers ? std::min(all / least, std::size_t{workers->threads()}) : 1")),
-    ("threads", "parts begin at their first line", (SIMULATED_LAUNCH, "std::size_t i = begin % space.x, j", "std::size_t i = 0, j")),
-    ("threads", "planes begin at their first line", (SIMULATED_LAUNCH, "if (++j == space.y) j = 0, ++k;", "++j;")),
+    ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_.get(),", "const worker_scope scope(nullptr,")),
+    ("threads", "sums depend on the number of threads", (CPU_REDUCTION, "std::clamp(all / least, std::size_t{1}, most)", "std::clamp(all / least, std::size_t{1}, std::size_t{workers ? workers->threads() : 1})")),
+    ("threads", "parts begin at their first line", (CPU_LOOP, "std::size_t i = begin % space.x, j", "std::size_t i = 0, j")),
+    ("threads", "planes begin at their first line", (CPU_LOOP, "if (++j == space.y) j = 0, ++k;", "++j;")),
+    ("threads", "later jobs find their parts done", (WORKERS, "was >> 32 == of_job ? static_cast<std::uint32_t>(was) : 0", "static_cast<std::uint32_t>(was)")),
+    ("threads", "jobs have one number", (WORKERS, "t.parts = n, ++t.number;", "t.parts = n;")),
+    ("threads", "threads leave the parts of others undone", (WORKERS, "n != shares.size(); ++n, of", "n != 1; ++n, of")),
+    ("threads", "loops of the CPU take all views for rows", (CPU_LOOP, "return (... && has_unit_strides(p));", "return true;")),
+    ("threads", "loops of simulated devices check no index", (CPU_LOOP, "if (how == index_checks::never ||", "if (how != index_checks::always ||")),
+    ("threads", "check=on checks no index", (SIM_OPTIONS, 'value == "on" ? index_checks::always : index_checks::never', "index_checks::never")),
+    ("threads", "FERRY_CHECK checks no index on the CPU", (SIM_MACHINE, "if (all.are_cpus) all.indices = index_checks::always;", "")),
+    ("threads", "sums lose the ends of lines", (CPU_REDUCTION, "    for (std::size_t k = 0; i != n; ++i, ++k) lane_[k] = op_(lane_[k], static_cast<T>(value(i)));\n", "")),
+    ("threads", "sums of one thread have another order", (CPU_REDUCTION, "if (!workers && this_thread_state.indices == index_checks::simulated) {", "if (!workers) {")),
     ("threads", "parts of copies begin at the first row", (CPU_STRIDED, "s.base += static_cast<std::ptrdiff_t>(begin) * s.stride_bytes[0];", "")),
     ("threads", "parts of transform begin at the first element of a line", (TRANSFORM_ON_CPU, "run(line, first, count);", "run(line, 0, count);")),
     # Structs of arrays: uploads and arguments of kernels.

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <ferry/core/runtime.hpp>
 #if defined(__CUDACC__)
@@ -28,9 +29,11 @@ inline std::string text_after(const char* file, const std::string& key) {
 
 inline std::string cpu_model() { return text_after("/proc/cpuinfo", "model name"); }
 
-// The names of the GPUs (or that there are none) and of the CPU.
+// The names of the GPUs, or what takes their place, and of the CPU.
 inline std::string machine_name() {
   ferry::runtime& m = ferry::runtime::current();
+  if (m.properties(0).name == "CPU 0")
+    return "the CPU as the device, " + std::to_string(std::thread::hardware_concurrency()) + " cores / " + cpu_model();
   return (m.is_simulated() ? "simulated" : m.properties(0).name) + " / " + cpu_model();
 }
 

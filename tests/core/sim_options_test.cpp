@@ -127,10 +127,26 @@ BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
   BOOST_TEST((two.devices == 2 && two.threads == cores && two.memory_of(1) == memory / 2));
   const auto all = parse("threads=6;devices=3;memory=1MiB,2MiB");
   BOOST_TEST((all.devices == 3 && all.threads == 6u && all.memory_of(0) == 1u << 20 && all.memory_of(2) == 2u << 20));
-  for (const char* wrong : {"peers=all", "schedule=eager", "devices=0", "threads=0", "check=on"})
-    BOOST_CHECK_EXCEPTION(parse(wrong), fr::parse_error, [](const fr::parse_error& e) {
-      return std::string(e.what()).find("options of the CPU") != std::string::npos;
+  for (const char* wrong :
+       {"peers=all", "schedule=eager", "devices=0", "devices=65", "threads=0", "threads=1025", "threads=-1",
+        "threads=2;threads=3", "node=7", "check=races", "check=maybe", "memory=1MiB,2MiB"})
+    BOOST_CHECK_EXCEPTION(parse(wrong), fr::parse_error, [&](const fr::parse_error& e) {
+      const std::string text = e.what();
+      return text.find(std::string("options of the CPU \"") + wrong) != text.npos &&
+             text.find("devices=1..64; threads=1..1024|all;") != text.npos && text.find("check=on|off") != text.npos;
     });
+  BOOST_TEST(parse(("threads=" + std::to_string(cores + 3)).c_str()).threads == cores + 3);  // they share the cores
+}
+
+BOOST_AUTO_TEST_CASE(the_cpu_checks_indices_as_asked) {
+  using fr::detail::index_checks;
+  const auto parse = [](const char* text) { return fr::detail::sim::parse_cpu_options(text, 1 << 20); };
+  BOOST_TEST((parse("").indices == index_checks::by_source && parse("").check == fr::check_level::usual));
+  const auto on = parse("check=on"), off = parse("check=off");
+  BOOST_TEST((on.indices == index_checks::always && on.check == fr::check_level::all && on.check_races));
+  BOOST_TEST((off.indices == index_checks::never && off.check == fr::check_level::none && !off.check_races));
+  for (const char* text : {"", "check=on", "check=off"})
+    BOOST_TEST((fr::detail::sim::parse_options(text).indices == index_checks::simulated));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t gap_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 256; }
 constexpr std::size_t lead_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 0; }
 
+// What bytes contain before their first use, and after their last one.
+constexpr int fresh = 0xA5, freed = 0xDD;
+
 std::string_view words_of(memory_kind kind) {
   switch (kind) {
     case memory_kind::device: return "device";
@@ -50,6 +53,12 @@ address_space::~address_space() {
 
 void address_space::give_back(const std::byte* p, const allocation& a) {
   if (!a.pinned_later) ::operator delete (const_cast<std::byte*>(p) - lead_of(a.kind), std::align_val_t{a.alignment});
+}
+
+// Programs that use such bytes then get wrong values. The CPU as a device does it only with all checks: the threads that
+// use memory touch its pages first, which places them near these threads.
+void address_space::overwrite(void* p, int pattern, std::size_t bytes) const {
+  if (!how_.are_cpus || how_.check == check_level::all) std::memset(p, pattern, bytes);
 }
 
 usage& address_space::account(memory_kind kind, int device) {
@@ -92,7 +101,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     u.bytes -= bytes, --u.allocations;
     throw out_of_memory("out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes), bytes);
   }
-  std::memset(p, 0xA5, lead_of(kind) + bytes + gap_of(kind));
+  overwrite(p, fresh, lead_of(kind) + bytes + gap_of(kind));
   p = static_cast<std::byte*>(p) + lead_of(kind);
   std::lock_guard lock(mutex_);
   table_.emplace(static_cast<const std::byte*>(p), std::move(a));
@@ -103,7 +112,7 @@ void address_space::begin_life(void* p) {
   std::lock_guard lock(mutex_);
   allocation& a = table_.at(static_cast<const std::byte*>(p));
   a.born = true, a.freed = false;
-  std::memset(p, 0xA5, a.bytes);
+  overwrite(p, fresh, a.bytes);
 }
 
 bool address_space::end_life(void* p) {
@@ -111,7 +120,7 @@ bool address_space::end_life(void* p) {
   allocation& a = table_.at(static_cast<const std::byte*>(p));
   const bool lived = a.born && !a.freed;
   a.freed = true;
-  std::memset(p, 0xDD, a.bytes);
+  overwrite(p, freed, a.bytes);
   return lived;
 }
 
@@ -141,7 +150,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   usage& u = account(a.kind, a.device);
   u.bytes -= bytes, --u.allocations;
   for (std::size_t i = 0; i < a.pages.size(); ++i) settle(a.pages[i], size_of_page(a, i), -1);
-  std::memset(p, 0xDD, bytes);
+  overwrite(p, freed, bytes);
   a.freed = true;
   quarantine_.push_back(found->first);
   quarantined_ += bytes;

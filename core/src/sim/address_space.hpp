@@ -144,6 +144,7 @@ class address_space {
   void settle(page& g, std::size_t whole, int to);
   void count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes);
   static void give_back(const std::byte* p, const allocation& a);
+  void overwrite(void* p, int pattern, std::size_t bytes) const;
 
   mutable std::mutex mutex_;
   const options how_;

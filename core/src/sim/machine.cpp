@@ -22,6 +22,7 @@ std::unique_ptr<backend> make_backend(const options& how, std::function<void(con
   if (check_level_of_environment() == check_level::all) {
     all.check_races = true;
     all.check = check_level::all;
+    if (all.are_cpus) all.indices = index_checks::always;
   }
   return std::make_unique<machine>(all, std::move(check));
 }

@@ -158,7 +158,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
     schedule_.run_now(
         c.lock, *line,
         [&, order = order_of(nodes)] {
-          const worker_scope scope(workers_.get());
+          const worker_scope scope(workers_.get(), options_.indices);
           run_nodes(nodes, order);
         },
         all, &surroundings::of(works, memory_));

@@ -60,7 +60,7 @@ void machine::enqueue(call& c, stream& s, work w) {
   const auto done = w.done;
   if (schedule_.is_eager()) {
     const auto run = [&] {
-      const worker_scope scope(workers_.get());
+      const worker_scope scope(workers_.get(), options_.indices);
       run_whole(w, to->device, memory_);
     };
     if (w.is_kernel) {

@@ -24,7 +24,7 @@ constexpr std::string_view allowed =
 
 constexpr std::string_view allowed_for_cpu =
     "allowed, separated by ';': devices=1..64; threads=1..1024|all; memory=BYTES|BYTES,... as in "
-    "FERRY_SIM";
+    "FERRY_SIM; check=on|off";
 
 unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
@@ -122,7 +122,8 @@ class parser {
   }
 
   void read(std::string_view item, std::string_view key, std::string_view value) {
-    if (result_.are_cpus && key != "devices" && key != "threads" && key != "memory") refuse(item, "is no option");
+    if (result_.are_cpus && key != "devices" && key != "threads" && key != "memory" && key != "check")
+      refuse(item, "is no option");
     if (key == "devices") {
       result_.devices = number(item, value, 1, 64);
     } else if (key == "memory") {
@@ -158,9 +159,11 @@ class parser {
        : key == "nvrtc"              ? result_.nvrtc
                                      : result_.pinning) = value == "on";
     } else if (key == "check") {
+      if (result_.are_cpus && value != "on" && value != "off") refuse(item, "is neither on nor off");
       if (value != "on" && value != "races" && value != "off") refuse(item, "is neither on, races nor off");
       result_.check_races = value != "off";
       result_.check = value == "on" ? check_level::all : value == "off" ? check_level::none : check_level::usual;
+      if (result_.are_cpus) result_.indices = value == "on" ? index_checks::always : index_checks::never;
     } else {
       refuse(item, "is no option");
     }
@@ -195,6 +198,7 @@ options parse_options(std::string_view text) { return parser(text, {}).run(); }
 options parse_cpu_options(std::string_view text, std::size_t memory) {
   options initially;
   initially.are_cpus = true;
+  initially.indices = index_checks::by_source;
   initially.devices = 1;
   initially.threads = cores();
   initially.memory_bytes.clear();

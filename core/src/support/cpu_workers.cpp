@@ -27,17 +27,40 @@ void spin_once() {
 }  // namespace
 
 struct cpu_workers::team {
-  // Does the parts that no thread has begun.
-  void work() {
-    for (std::size_t k; (k = next.fetch_add(1, std::memory_order_relaxed)) < parts;) {
-      try {
-        part(argument, k);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (error && failed < k) continue;
-        error = std::current_exception();
-        failed = k;
+  // A thread's parts of a job. Jobs of the same number of parts give it the same ones, whose data are then in its cache
+  // and near it.
+  struct alignas(64) share {
+    // Takes the next part of a job, of `all`. Returns `all` if none is left.
+    std::uint32_t take(std::uint32_t of_job, std::uint32_t all) {
+      std::uint64_t was = taken.load(std::memory_order_relaxed);
+      for (;;) {
+        const auto next = was >> 32 == of_job ? static_cast<std::uint32_t>(was) : 0;
+        if (next >= all) return all;
+        if (taken.compare_exchange_weak(was, std::uint64_t{of_job} << 32 | (next + 1), std::memory_order_relaxed))
+          return next;
       }
+    }
+    // The number of the latest job in which a part was taken, and how many of it: a new job needs no write.
+    std::atomic<std::uint64_t> taken{0};
+  };
+
+  void run_part(std::size_t k) {
+    try {
+      part(argument, k);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (error && failed < k) return;
+      error = std::current_exception();
+      failed = k;
+    }
+  }
+
+  // Does the thread's own parts, then those that other threads have not begun.
+  void work(std::size_t thread) {
+    for (std::size_t n = 0, of = thread; n != shares.size(); ++n, of = of + 1 == shares.size() ? 0 : of + 1) {
+      const std::size_t first = part_begin(parts, of, shares.size());
+      const auto all = static_cast<std::uint32_t>(part_begin(parts, of + 1, shares.size()) - first);
+      for (std::uint32_t k; (k = shares[of].take(number, all)) != all;) run_part(first + k);
     }
   }
 
@@ -54,13 +77,13 @@ struct cpu_workers::team {
     return !is_ending.load(std::memory_order_relaxed);
   }
 
-  void serve() {
+  void serve(std::size_t thread) {
     for (std::uint32_t seen = 0; wait_for_job(seen);) {
       std::uint32_t now = inside.load(std::memory_order_relaxed);
       while (now < closed && !inside.compare_exchange_weak(now, now + 1, std::memory_order_acquire)) {
       }
       if (now >= closed) continue;
-      work();
+      work(thread);
       inside.fetch_sub(1, std::memory_order_release);
     }
   }
@@ -79,7 +102,8 @@ struct cpu_workers::team {
   call part = nullptr;
   const void* argument = nullptr;
   std::size_t parts = 0;
-  alignas(64) std::atomic<std::size_t> next{0};
+  std::uint32_t number = 0;   // differs from that of the job before
+  std::vector<share> shares;  // by thread; the first is that of the thread that submits a job
   alignas(64) std::atomic<std::uint32_t> inside{closed};  // threads in the job; at least `closed`: none may enter
   alignas(64) std::atomic<std::uint32_t> job{0};          // its number
   std::atomic<int> sleeping{0};
@@ -93,8 +117,10 @@ struct cpu_workers::team {
 };
 
 cpu_workers::cpu_workers(unsigned threads) : team_(std::make_unique<team>()) {
+  team_->shares = std::vector<team::share>(threads);
   try {
-    for (; threads_ < threads; ++threads_) team_->others.emplace_back([t = team_.get()] { t->serve(); });
+    for (; threads_ < threads; ++threads_)
+      team_->others.emplace_back([t = team_.get(), thread = threads_] { t->serve(thread); });
   } catch (const std::system_error&) {  // the system allows no more threads
   }
 }
@@ -118,11 +144,10 @@ void cpu_workers::run(std::size_t n, call part, const void* argument) {
     for (std::size_t k = 0; k < n; ++k) part(argument, k);
     return;
   }
-  t.part = part, t.argument = argument, t.parts = n;
-  t.next.store(0, std::memory_order_relaxed);
+  t.part = part, t.argument = argument, t.parts = n, ++t.number;
   t.inside.store(0, std::memory_order_release);
   t.announce();
-  t.work();
+  t.work(0);
   t.inside.fetch_or(team::closed, std::memory_order_acquire);
   for (int k = 0; t.inside.load(std::memory_order_acquire) != team::closed; ++k)
     k < spins_before_yield ? spin_once() : std::this_thread::yield();

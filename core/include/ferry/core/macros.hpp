@@ -34,7 +34,8 @@
 #endif
 
 /// 1 if a(i, j) and a[i] compare each index with its extent on the CPU, and throw invalid_argument if it is outside: in
-/// sources that are compiled without NDEBUG. Define it for all sources of a program to 0 or 1 to decide otherwise.
+/// sources that are compiled without NDEBUG. So do spans in loops on the CPU as the device (FERRY_BACKEND=cpu). Define
+/// it for all sources of a program to 0 or 1 to decide otherwise.
 #ifndef FERRY_CHECK_INDICES
 #if defined(NDEBUG)
 #define FERRY_CHECK_INDICES 0
@@ -43,7 +44,8 @@
 #endif
 #endif
 
-/// 1 if functors are checked: always on simulated devices, on CUDA in debug builds.
+/// 1 if functors are checked: always on simulated devices, on CUDA in debug builds. On the CPU as the device, spans are
+/// checked where FERRY_CHECK_INDICES is 1.
 #if FERRY_IN_DEVICE_CODE && defined(NDEBUG)
 #define FERRY_CHECKS 0
 #else

@@ -67,14 +67,15 @@ class mdspan {
     return n;
   }
 
-  /// The element at one index for each dimension, each in [0, extent). Out-of-range indices fail if FERRY_CHECKS is 1.
+  /// The element at one index for each dimension, each in [0, extent). Out-of-range indices fail if FERRY_CHECKS is 1
+  /// and the span is not unchecked().
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
   operator()(Index... index) const {
-    std::ptrdiff_t at = 0;
+    std::size_t at = 0;  // unsigned: g++ vectorizes no signed sum of products
     [[maybe_unused]] int d = 0;
-    ((at += static_cast<std::ptrdiff_t>(checked(d, static_cast<std::size_t>(index))) * stride_[d], ++d), ...);
-    return data_[at];
+    ((at += checked(d, static_cast<std::size_t>(index)) * static_cast<std::size_t>(stride_[d]), ++d), ...);
+    return data_[static_cast<std::ptrdiff_t>(at)];
   }
   FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
 
@@ -84,6 +85,13 @@ class mdspan {
   FERRY_HOST_DEVICE mdspan with_unit_stride() const requires(Rank > 0) {
     mdspan m = *this;
     m.stride_[Rank - 1] = 1;
+    return m;
+  }
+
+  /// The same span, without checks of indices. Used by loops on the CPU.
+  FERRY_HOST_DEVICE mdspan unchecked() const {
+    mdspan m = *this;
+    m.label_.set_unchecked();
     return m;
   }
 
@@ -98,23 +106,25 @@ class mdspan {
  private:
   FERRY_HOST_DEVICE std::size_t checked([[maybe_unused]] int d, std::size_t i) const {
 #if FERRY_CHECKS
-    if (i >= extent_[d]) out_of_range(d, i);
+    if (i >= extent_[d] && !label_.is_unchecked()) out_of_range(label_, d, i, extent_[d]);
 #endif
     return i;
   }
+  // By value: the address of a span that is passed on would keep the compiler from vectorizing the loop.
 #if FERRY_IN_DEVICE_CODE
-  FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::size_t i) const {
+  FERRY_HOST_DEVICE static void out_of_range([[maybe_unused]] detail::array_label label, [[maybe_unused]] int d,
+                                             [[maybe_unused]] std::size_t i, [[maybe_unused]] std::size_t extent) {
 #ifndef NDEBUG
-    const bool named = label_.is_named();
+    const bool named = label.is_named();
     ::printf("ferry: index %lld in dimension %d of %s%s%s is outside its extent %llu\n", static_cast<long long>(i), d,
-             named ? "array '" : "an unnamed array", label_.text(), named ? "'" : "",
-             static_cast<unsigned long long>(extent_[d]));
+             named ? "array '" : "an unnamed array", label.text(), named ? "'" : "",
+             static_cast<unsigned long long>(extent));
     __trap();
 #endif
   }
 #else
-  FERRY_HOST_DEVICE void out_of_range(int d, std::size_t i) const {
-    detail::index_failed(label_.text(), d, i, extent_[d]);
+  [[noreturn]] static void out_of_range(detail::array_label label, int d, std::size_t i, std::size_t extent) {
+    detail::index_failed(label.text(), d, i, extent);
   }
 #endif
 

@@ -1,6 +1,7 @@
 /// @file
 /// Reductions of a functor's results over an index space.
 #pragma once
+#include "ferry/core/detail/kernels/cpu_reduction.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/scalar.hpp"

@@ -79,6 +79,13 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   /// References to element i of every member. On the CPU only.
   std::tuple<M&...> operator[](std::size_t i) const { return at(i, std::index_sequence_for<M...>()); }
 
+  /// The same members, without checks of indices. Used by loops on the CPU.
+  FERRY_HOST_DEVICE soa_span unchecked() const {
+    soa_span s = *this;
+    s.label_.set_unchecked();
+    return s;
+  }
+
   /// The same elements at another address. For the simulator, which runs kernels on copies.
   template <class Move>
   soa_span relocated(const Move& move) const {

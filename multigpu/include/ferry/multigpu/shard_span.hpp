@@ -96,11 +96,13 @@ class shard_span {
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
   operator()(Index... index) const {
-    std::ptrdiff_t at = 0;
+    std::size_t at = 0;  // unsigned, because g++ vectorizes no signed sum of products
     [[maybe_unused]] int d = 0;
-    ((at += checked(d, static_cast<std::ptrdiff_t>(static_cast<std::size_t>(index)) - begin_[d]) * stride_[d], ++d),
+    ((at += checked(d, static_cast<std::size_t>(index) - static_cast<std::size_t>(begin_[d])) *
+            static_cast<std::size_t>(stride_[d]),
+      ++d),
      ...);
-    return data_[at];
+    return data_[static_cast<std::ptrdiff_t>(at)];
   }
   /// As the call with one index.
   FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
@@ -114,6 +116,13 @@ class shard_span {
     return s;
   }
 
+  /// Returns the same span, without checks of indices. Used by loops on the CPU.
+  FERRY_HOST_DEVICE shard_span unchecked() const {
+    shard_span s = *this;
+    s.label_.set_unchecked();
+    return s;
+  }
+
   /// Returns the same cells at another address. The simulator, which runs kernels on copies, uses it.
   template <class Move>
   shard_span relocated(const Move& move) const {
@@ -123,38 +132,41 @@ class shard_span {
   }
 
  private:
-  FERRY_HOST_DEVICE std::ptrdiff_t checked([[maybe_unused]] int d, std::ptrdiff_t i) const {
+  // i: distance from the first index that this device sees.
+  FERRY_HOST_DEVICE std::size_t checked([[maybe_unused]] int d, std::size_t i) const {
 #if FERRY_CHECKS
     const std::size_t low = refused_[2 * d], both = low + refused_[2 * d + 1];
-    if (static_cast<std::size_t>(i) - low >= length_[d] - both) out_of_range(d, i + begin_[d]);
+    if (i - low >= length_[d] - both && !label_.is_unchecked())
+      out_of_range(label_, d, static_cast<std::ptrdiff_t>(i), begin_[d], length_[d]);
 #endif
     return i;
   }
-  FERRY_HOST_DEVICE bool is_refused(int d, std::ptrdiff_t i) const {
-    return static_cast<std::size_t>(i - begin_[d]) < length_[d];
-  }
+  // No member is passed by its address: then compilers would vectorize no loop with the span. i: as above.
 #if FERRY_IN_DEVICE_CODE
-  FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::ptrdiff_t i) const {
+  FERRY_HOST_DEVICE static void out_of_range([[maybe_unused]] detail::array_label label, [[maybe_unused]] int d,
+                                             [[maybe_unused]] std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t begin,
+                                             [[maybe_unused]] std::size_t length) {
 #ifndef NDEBUG
-    const bool named = label_.is_named();
+    const bool named = label.is_named();
     const char* const what = named ? "sharded array '" : "an unnamed sharded array";
-    if (is_refused(d, i))
+    if (static_cast<std::size_t>(i) < length)
       ::printf(
           "ferry: index %lld in dimension %d of %s%s%s is a halo cell that is out of date: call exchange_halos first\n",
-          static_cast<long long>(i), d, what, label_.text(), named ? "'" : "");
+          static_cast<long long>(i + begin), d, what, label.text(), named ? "'" : "");
     else
       ::printf(
           "ferry: index %lld in dimension %d of %s%s%s is outside the cells [%lld, %lld) that this device may touch "
           "here\n",
-          static_cast<long long>(i), d, what, label_.text(), named ? "'" : "", static_cast<long long>(begin_[d]),
-          static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
+          static_cast<long long>(i + begin), d, what, label.text(), named ? "'" : "", static_cast<long long>(begin),
+          static_cast<long long>(begin) + static_cast<long long>(length));
     __trap();
 #endif
   }
 #else
-  FERRY_HOST_DEVICE void out_of_range(int d, std::ptrdiff_t i) const {
-    if (is_refused(d, i)) detail::stale_halo_failed(label_.text(), d, i);
-    detail::shard_index_failed(label_.text(), d, i, begin_[d], begin_[d] + static_cast<std::ptrdiff_t>(length_[d]));
+  [[noreturn]] static void out_of_range(detail::array_label label, int d, std::ptrdiff_t i, std::ptrdiff_t begin,
+                                        std::size_t length) {
+    if (static_cast<std::size_t>(i) < length) detail::stale_halo_failed(label.text(), d, i + begin);
+    detail::shard_index_failed(label.text(), d, i + begin, begin, begin + static_cast<std::ptrdiff_t>(length));
   }
 #endif
 

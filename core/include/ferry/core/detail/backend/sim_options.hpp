@@ -9,6 +9,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/thread_context.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 
@@ -52,6 +53,7 @@ struct options {
   // Unordered conflicting accesses make the device of the later one fail.
   bool check_races = false;
   check_level check = check_level::usual;  // level of the other checks
+  index_checks indices = index_checks::simulated;
 
   std::size_t memory_of(int device) const;               // throws invalid_argument if memory_bytes is empty
   bool is_broken(int a, int b, peer_memory sort) const;  // symmetric

@@ -1,16 +1,13 @@
 // Launches of kernels on simulated devices: the CPU runs the whole grid.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/kernels/cpu_loop.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
-#include "ferry/core/detail/kernels/loop_layout.hpp"
-#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 
@@ -53,59 +50,6 @@ struct unwatched_run {
 };
 
 inline namespace FERRY_UNIT {
-
-// Runs the indices [begin, end) of the space, counted along x first.
-template <class Space, class F, class... P>
-void run_range(const Space& space, std::size_t begin, std::size_t end, const F& f, const P&... p) {
-  if (begin == end) return;
-  std::size_t i = begin % space.x, j = begin / space.x % space.y, k = begin / space.x / space.y;
-  try {
-    for (std::size_t left = end - begin; left != 0; i = 0) {
-      const std::size_t stop = i + at_most(left, space.x - i);
-      left -= stop - i;
-      for (; i < stop; ++i) space.call(f, i, j, k, p...);
-      if (++j == space.y) j = 0, ++k;
-    }
-  } catch (const error& e) {  // from a check, which lacks the index of the call
-    failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
-  }
-}
-
-template <class Space, class F, class... P>
-void run_on_cpu(const Space& space, const F& f, const P&... p) {
-  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256;
-  over_parts(space.x * space.y * space.z, least,
-             [&](std::size_t begin, std::size_t end) { run_range(space, begin, end, f, p...); });
-}
-
-// Returns the value `sum`, combined with the results of all indices. With workers, the order does not depend on their
-// number.
-template <class T, class Space, class F, class Op, class... P>
-T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&... p) {
-  const std::size_t all = space.x * space.y * space.z;
-  const auto reduce = [&](std::size_t begin, std::size_t end, T& to) {
-    const auto add = [&](const auto&... ip) { to = op(to, static_cast<T>(f(ip...))); };
-    run_range(space, begin, end, add, p...);
-  };
-  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 1024, most = 64;
-  cpu_workers* const workers = workers_of_this_thread();
-  const std::size_t parts = workers ? std::min(all / least, most) : 1;
-  if (parts < 2) {
-    reduce(0, all, sum);
-    return sum;
-  }
-  struct partial {
-    T value;
-  };
-  std::vector<partial> partials(parts, partial{Op::template identity<T>()});
-  workers->run(parts, [&](std::size_t n) {
-    T value = partials[n].value;
-    reduce(part_begin(all, n, parts), part_begin(all, n + 1, parts), value);
-    partials[n].value = value;
-  });
-  for (const partial& part : partials) sum = op(sum, part.value);
-  return sum;
-}
 
 // Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. Throws for invalid arguments
 // before the submission begins.

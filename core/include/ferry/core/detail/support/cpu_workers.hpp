@@ -55,16 +55,25 @@ void over_parts(std::size_t all, std::size_t least, const Range& range) {
   workers->run(parts, [&](std::size_t n) { range(part_begin(all, n, parts), part_begin(all, n + 1, parts)); });
 }
 
-// While it exists, kernels on this thread use the workers.
+// While it exists, kernels on this thread use the workers, and check indices as told.
 class worker_scope {
  public:
-  explicit worker_scope(cpu_workers* w) noexcept : before_(this_thread_state.workers) { this_thread_state.workers = w; }
-  ~worker_scope() { this_thread_state.workers = before_; }
+  explicit worker_scope(cpu_workers* w, index_checks indices = index_checks::simulated) noexcept
+      : before_(this_thread_state.workers),
+        indices_before_(this_thread_state.indices) {
+    this_thread_state.workers = w;
+    this_thread_state.indices = indices;
+  }
+  ~worker_scope() {
+    this_thread_state.workers = before_;
+    this_thread_state.indices = indices_before_;
+  }
   worker_scope(const worker_scope&) = delete;
   worker_scope& operator=(const worker_scope&) = delete;
 
  private:
   cpu_workers* const before_;
+  const index_checks indices_before_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -10,6 +10,10 @@ class capture_session;
 class cpu_workers;
 class timeline;
 
+// Whether kernels on the CPU compare indices with extents. simulated: always, as on simulated devices. The others are
+// of the CPU as a device. by_source: if FERRY_CHECK_INDICES is 1 in the source of the kernel.
+enum class index_checks : std::uint8_t { simulated, always, by_source, never };
+
 // Constant-initialized and trivially destructible: an access is one load without a guard, and is valid while a thread
 // ends and after main. Scopes that may end on another thread are not in it (support/scope_stack.hpp; decision 47).
 struct thread_context {
@@ -20,6 +24,7 @@ struct thread_context {
   const timeline* last_timeline = nullptr;  // timeline of the last submission; may be destroyed by now
   // For the kernel that this thread runs on the CPU (support/cpu_workers.hpp).
   cpu_workers* workers = nullptr;
+  index_checks indices = index_checks::simulated;
   // Scopes of the program: device_scope, memory_tag_scope.
   int device = 0;
   std::uint32_t tag = 0;  // a memory_label

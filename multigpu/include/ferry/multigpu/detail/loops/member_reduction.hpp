@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "ferry/core/detail/kernels/cpu_reduction.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
 #include "ferry/multigpu/shard_loop.hpp"

@@ -11,6 +11,9 @@ namespace ferry::inline FERRY_ABI::detail {
 struct stretch {
   std::size_t first, before_jump, jump;
   FERRY_HOST_DEVICE std::size_t operator()(std::size_t i) const { return first + i + (i >= before_jump ? jump : 0); }
+  // The same map without a jump, for the indices that are on the same side of it as i.
+  stretch straight(std::size_t i) const { return {(*this)(i)-i, std::size_t(-1), 0}; }
+  std::size_t straight_end(std::size_t i) const { return i < before_jump ? before_jump : std::size_t(-1); }
 };
 
 struct part_space_1d {
@@ -22,6 +25,8 @@ struct part_space_1d {
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
     return f(along_x(i), p...);
   }
+  part_space_1d straight(std::size_t i, std::size_t, std::size_t) const { return {x, along_x.straight(i)}; }
+  std::size_t straight_end(std::size_t i) const { return along_x.straight_end(i); }
 };
 struct part_space_2d {
   std::size_t x, y;
@@ -32,6 +37,10 @@ struct part_space_2d {
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
     return f(along_y(j), along_x(i), p...);
   }
+  part_space_2d straight(std::size_t i, std::size_t j, std::size_t) const {
+    return {x, y, along_x.straight(i), along_y.straight(j)};
+  }
+  std::size_t straight_end(std::size_t i) const { return along_x.straight_end(i); }
 };
 struct part_space_3d {
   std::size_t x, y, z;
@@ -42,6 +51,10 @@ struct part_space_3d {
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t k, const P&... p) const {
     return f(along_z(k), along_y(j), along_x(i), p...);
   }
+  part_space_3d straight(std::size_t i, std::size_t j, std::size_t k) const {
+    return {x, y, z, along_x.straight(i), along_y.straight(j), along_z.straight(k)};
+  }
+  std::size_t straight_end(std::size_t i) const { return along_x.straight_end(i); }
 };
 
 // Tiles along one axis: those of the first slab, then those of the second slab.

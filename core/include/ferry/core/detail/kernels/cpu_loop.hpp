@@ -1,0 +1,169 @@
+// Loops over index spaces on the CPU: with checks of indices, and without, so that compilers vectorize them.
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include "ferry/core/assert.hpp"
+#include "ferry/core/detail/kernels/loop_layout.hpp"
+#include "ferry/core/detail/support/cpu_workers.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/vector_loop.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/members.hpp"
+
+// Inlines all calls of a function before other optimizations: then compilers know the constants of without_checks()
+// when they first see the loop. clang++ finds them at any time.
+#if defined(__GNUC__)
+#define FERRY_DETAIL_FLATTEN __attribute__((flatten))
+#else
+#define FERRY_DETAIL_FLATTEN
+#endif
+
+namespace ferry::inline FERRY_ABI::detail {
+
+template <class P>
+concept checked_span = requires(const P& p) {
+  { p.unchecked() } -> std::same_as<P>;
+};
+// Replaces the spans in a struct by the results of one(span).
+template <class One>
+struct each_span_of_struct {
+  const One& one;
+  template <class X>
+  static constexpr bool is_leaf = checked_span<X>;
+  template <class X>
+  using rebound = X;
+  template <class X>
+  X operator()(const X& x, const member_path&) const {
+    return one(x);
+  }
+};
+template <class P, class One>
+P with_spans(const P& p, const One& one) {
+  if constexpr (checked_span<P>)
+    return one(p);
+  else if constexpr (lists_members<P>)
+    return map_members(p, each_span_of_struct<One>{one}, member_path({}));
+  else
+    return p;
+}
+
+// The parameter for a loop without checks. Its spans have adjacent elements along their last axes.
+template <class P>
+P without_checks(const P& p) {
+  return with_spans(p, [](const auto& span) {
+    if constexpr (strided_parameter<std::remove_cvref_t<decltype(span)>>)
+      return span.unchecked().with_unit_stride();
+    else
+      return span.unchecked();
+  });
+}
+template <class P>
+bool has_unit_strides(const P& p) {
+  bool all = true;
+  (void)with_spans(p, [&](const auto& span) {
+    if constexpr (strided_parameter<std::remove_cvref_t<decltype(span)>>) all = all && span.has_unit_stride();
+    return span;
+  });
+  return all;
+}
+
+// Spaces that divide lines into stretches have straight(i, j, k): a space that maps the indices i to straight_end(i) of
+// line (j, k) to the same indices, by sums.
+template <class Space>
+concept space_of_stretches = requires(const Space& s) {
+  s.straight_end(std::size_t());
+};
+
+inline namespace FERRY_UNIT {
+
+// Calls line(space, i, n, j, k) for parts of lines that have the indices [begin, end), counted along x first: each has
+// n indices from i on.
+template <class Space, class Line>
+void for_lines(const Space& space, std::size_t begin, std::size_t end, const Line& line) {
+  if (begin == end) return;
+  std::size_t i = begin % space.x, j = begin / space.x % space.y, k = begin / space.x / space.y;
+  for (std::size_t left = end - begin, n; left != 0; left -= n) {
+    n = at_most(left, space.x - i);
+    if constexpr (space_of_stretches<Space>) {
+      n = at_most(n, space.straight_end(i) - i);
+      line(space.straight(i, j, k), i, n, j, k);
+    } else {
+      line(space, i, n, j, k);
+    }
+    if ((i += n) != space.x) continue;
+    i = 0;
+    if (++j == space.y) j = 0, ++k;
+  }
+}
+
+// Calls f(at) for each at below n. The calls are independent of each other.
+template <class F>
+void independent_loop(std::ptrdiff_t n, const F& f) {
+#if defined(__clang__)  // it vectorizes loops of any length, and warns about its pragma where it cannot
+  for (std::ptrdiff_t at = 0; at != n; ++at) f(at);
+#else
+  vector_loop(n, f);
+#endif
+}
+
+// Calls f at one index of a space. Errors are from checks and assertions, which lack the index of the call.
+template <class Space, class F, class... P>
+[[gnu::always_inline]] inline decltype(auto) call_at(const Space& space, std::size_t i, std::size_t j, std::size_t k,
+                                                     const F& f, const P&... p) {
+  try {
+    return space.call(f, i, j, k, p...);
+  } catch (const error& e) {
+    failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+  }
+}
+
+// Runs the indices [begin, end).
+template <class Space, class F, class... P>
+void run_range(const Space& space, std::size_t begin, std::size_t end, const F& f, const P&... p) {
+  for_lines(space, begin, end, [&](const Space& s, std::size_t i, std::size_t n, std::size_t j, std::size_t k) {
+    for (const std::size_t stop = i + n; i != stop; ++i) call_at(s, i, j, k, f, p...);
+  });
+}
+
+// The same without checks. The functor and the parameters are copied, so that compilers know that no store of a call
+// changes them.
+template <class Space, class F, class... P>
+FERRY_DETAIL_FLATTEN void run_unchecked_range(const Space& space, std::size_t begin, std::size_t end, const F& functor,
+                                              const P&... p) {
+  const auto run = [&space, begin, end, f = functor](const auto&... q) {
+    for_lines(space, begin, end, [&](const Space s, std::size_t i, std::size_t n, std::size_t j, std::size_t k) {
+      if constexpr (is_over_tiles<Space>)
+        for (const std::size_t stop = i + n; i != stop; ++i) call_at(s, i, j, k, f, q...);
+      else
+        independent_loop(static_cast<std::ptrdiff_t>(n),
+                         [&](std::ptrdiff_t at) { call_at(s, i + static_cast<std::size_t>(at), j, k, f, q...); });
+    });
+  };
+  run(without_checks(p)...);
+}
+
+// True if a loop with these parameters runs without checks: on the CPU as a device, unless the program is compiled or
+// started with checks.
+template <class... P>
+bool runs_unchecked(const P&... p) {
+  const index_checks how = this_thread_state.indices;
+  if (how == index_checks::never || (how == index_checks::by_source && !FERRY_CHECK_INDICES))
+    return (... && has_unit_strides(p));
+  return false;
+}
+
+template <class Space, class F, class... P>
+void run_on_cpu(const Space& space, const F& f, const P&... p) {
+  constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256;
+  const std::size_t all = space.x * space.y * space.z;
+  if (runs_unchecked(p...))
+    over_parts(all, least,
+               [&](std::size_t begin, std::size_t end) { run_unchecked_range(space, begin, end, f, p...); });
+  else
+    over_parts(all, least, [&](std::size_t begin, std::size_t end) { run_range(space, begin, end, f, p...); });
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry::inline FERRY_ABI::detail
