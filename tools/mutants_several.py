@@ -21,6 +21,7 @@ OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/s
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 SIM = "core/src/sim/machine.cpp"
+PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
 GHOSTS, SPACES = "multigpu/include/ferry/multigpu/shard_ghosts.hpp", "core/include/ferry/core/detail/kernels/spaces.hpp"
 ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
 SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
@@ -44,6 +45,10 @@ MUTANTS = [
     ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
     ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(runtime_, bytes, of);\n", "")),
     ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
+    ("spaces", "a joint index is divided by the extent of another dimension",
+     (SPACES, "k /= outer[d]) at[d] = k % outer[d];", "k /= outer[d - 1]) at[d] = k % outer[d - 1];")),
+    ("spaces", "the two fastest indices change places", (SPACES, "at[Rank - 1] = i, at[Rank - 2] = j;", "at[Rank - 1] = j, at[Rank - 2] = i;")),
+    ("spaces", "parts of shards begin at cell 0", (PART_SPACES, "return along[d](i);", "return d == Rank ? along[d](i) : i;")),
     ("halos", "stores do not wait for the neighbour's readers",
      (HALO_KERNEL, "  uses_.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nvoid halo_kernel::pack",
       "  uses_.push_back({b.target_owner, b.written, false, b.target_contiguous});\n}\n\nvoid halo_kernel::pack")),
@@ -193,6 +198,7 @@ MUTANTS = [
     ("ghosts", "neighbours keep old ghost cells", (GHOSTS, "    box<Rank> b = layout().local(member);", "    box<Rank> b = layout().own(member);")),
     ("ghosts", "periodic cells come from the same end",
      (GHOSTS, "l.team().member_of(s.end == side_end::low ? l.extents()[axis] - 1 : 0,", "l.team().member_of(s.end == side_end::high ? l.extents()[axis] - 1 : 0,")),
+    ("ghosts", "loops over ghost cells of four dimensions begin at cell 0", (SPACES, "return first[d] + i;", "return d == Rank ? first[d] + i : i;")),
     ("ghosts", "loops over ghost cells begin at the first row", (SPACES, "return f(first_y + j, first_x + i, p...);", "return f(j, first_x + i, p...);")),
     ("sorting of shards", "all pieces arrive at the beginning", (PIECES, "at += sent(m, to).size();", "at += 0 * sent(m, to).size();")),
     ("sorting of shards", "halos of operands are not exchanged", (SORTING, "  exchange_for(t, {&elements, 1});\n", "  (void)elements;\n")),

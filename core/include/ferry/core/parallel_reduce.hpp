@@ -186,6 +186,14 @@ auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f,
   return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_3d, F, Arguments...>>(), s,
                              detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
+/// @overload
+template <std::size_t Rank, class F, class Op, class... Arguments>
+requires(Rank > 3) auto parallel_reduce(located<stream_ref> s, const detail::braced_extent (&space)[Rank], const F& f,
+                                        const Op& op, Arguments&&... arguments) {
+  using over = decltype(detail::space_of(space));
+  return detail::call_reduce(detail::checked<detail::reduction_check<over, F, Arguments...>>(), s,
+                             detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
 
 /// Same as above, on the calling thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
@@ -210,22 +218,36 @@ auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, 
 }
 /// @overload
 template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_nd<4>> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_nd<4>, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_nd<5>> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_nd<5>, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_nd<6>> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_nd<6>, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
   return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space,
                              f, op, std::forward<Arguments>(arguments)...);
 }
 
-/// Rejects spaces of more than three dimensions at compile time.
+/// Rejects spaces of more than six dimensions at compile time.
 template <class F, class Op, class... Arguments>
 scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
-  detail::checked<detail::reduction_check<detail::space_beyond, F, Arguments...>>();
-  return scalar<double>();
-}
-/// @overload
-template <class F, class Op, class... Arguments>
-scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
-                               Arguments&&...) {
   detail::checked<detail::reduction_check<detail::space_beyond, F, Arguments...>>();
   return scalar<double>();
 }

@@ -54,6 +54,24 @@ struct unwatched_run {
 
 inline namespace FERRY_UNIT {
 
+// Throws invalid_argument with the index of a call that failed; of tiles with the numbers of the tile.
+template <class Space>
+[[noreturn]] void rethrow_at(const Space& space, const char* why, std::size_t i, std::size_t j, std::size_t k) {
+  if constexpr (is_over_tiles<Space>) {
+    const std::size_t at[] = {j, i};
+    failed_at(why, at, 2);
+  } else {
+    std::size_t at[Space::indices];
+    space.call(
+        [&](const auto&... index) {
+          std::size_t d = 0;
+          ((at[d++] = index), ...);
+        },
+        i, j, k);
+    failed_at(why, at, Space::indices);
+  }
+}
+
 // Runs the indices [begin, end) of the space, counted along x first.
 template <class Space, class F, class... P>
 void run_range(const Space& space, std::size_t begin, std::size_t end, const F& f, const P&... p) {
@@ -67,7 +85,7 @@ void run_range(const Space& space, std::size_t begin, std::size_t end, const F& 
       if (++j == space.y) j = 0, ++k;
     }
   } catch (const error& e) {  // from a check, which lacks the index of the call
-    failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+    rethrow_at(space, plain_what(e), i, j, k);
   }
 }
 

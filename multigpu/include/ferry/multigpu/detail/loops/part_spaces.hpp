@@ -43,6 +43,12 @@ struct part_space_3d {
     return f(along_z(k), along_y(j), along_x(i), p...);
   }
 };
+// The map of space_nd for parts.
+template <std::size_t Rank>
+struct stretches {
+  stretch along[Rank];  // slowest first
+  FERRY_HOST_DEVICE std::size_t operator()(std::size_t d, std::size_t i) const { return along[d](i); }
+};
 
 // Tiles along one axis: those of the first slab, then those of the second slab.
 struct tile_line {
