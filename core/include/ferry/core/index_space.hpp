@@ -40,14 +40,14 @@ inline space_2d space_of(const extents<2>& e) { return {e[1], e[0]}; }
 inline space_3d space_of(const extents<3>& e) { return {e[2], e[1], e[0]}; }
 template <std::size_t Rank>
 requires(Rank > 3) space_nd<Rank> space_of(const extents<Rank>& e) { return outer_joined(e, from_zero()); }
-// One of four extents or more in braces. Rank: their number, also above max_rank.
+// One of several extents in braces. Rank: their number, also above max_rank.
 struct braced_extent {
   std::size_t value;
   template <std::integral Int>
   braced_extent(Int n) : value(extents<1>(n)[0]) {}
 };
 template <std::size_t Rank>
-requires(Rank > 3) auto space_of(const braced_extent (&space)[Rank]) {
+auto space_of(const braced_extent (&space)[Rank]) {
   if constexpr (Rank > max_rank) {
     return space_beyond();
   } else {
