@@ -36,9 +36,9 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   const memory_accounting& accounting = m.memory();
   const int d = scope_.on->index();
   const memory_kind kind = *scope_.kind;
-  memory_pool& from = pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
+  memory_pool& from = pool_of_new_arrays(m, kind, d, saturated_sum(bytes, r.zones));
   if (const workspace_turn* const w = workspace_scope::current()) {
     r.retained = w->retained_bytes(kind, d);
     r.retained_block = w->block_for(kind, d, bytes);

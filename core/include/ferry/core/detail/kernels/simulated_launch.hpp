@@ -54,6 +54,15 @@ struct unwatched_run {
 
 inline namespace FERRY_UNIT {
 
+// A functor that copies its indices. Not a lambda: nvcc warns if call() calls functions for the CPU alone.
+struct index_copy {
+  std::size_t* to;
+  template <class... Index>
+  FERRY_HOST_DEVICE void operator()(Index... index) const {
+    std::size_t d = 0;
+    ((to[d++] = index), ...);
+  }
+};
 // Throws invalid_argument with the index of a call that failed; of tiles with the numbers of the tile.
 template <class Space>
 [[noreturn]] void rethrow_at(const Space& space, const char* why, std::size_t i, std::size_t j, std::size_t k) {
@@ -62,12 +71,7 @@ template <class Space>
     failed_at(why, at, 2);
   } else {
     std::size_t at[Space::indices];
-    space.call(
-        [&](const auto&... index) {
-          std::size_t d = 0;
-          ((at[d++] = index), ...);
-        },
-        i, j, k);
+    space.call(index_copy{at}, i, j, k);
     failed_at(why, at, Space::indices);
   }
 }
