@@ -104,9 +104,7 @@ class program {
 }  // namespace
 }  // namespace contract_of_elements
 
-using namespace contract_of_elements;
-
-BOOST_FIXTURE_TEST_SUITE(elements, clean)
+BOOST_FIXTURE_TEST_SUITE(contract_of_elements, clean)
 
 BOOST_AUTO_TEST_CASE(random_programs) {
   for (std::size_t seed = 0; seed < support::seeds(150); ++seed) {

@@ -26,9 +26,7 @@ fr::memory_usage::of_kind pinned() {
 }  // namespace
 }  // namespace contract_of_kept_scalars
 
-using namespace contract_of_kept_scalars;
-
-BOOST_FIXTURE_TEST_SUITE(kept_scalars, clean)
+BOOST_FIXTURE_TEST_SUITE(contract_of_kept_scalars, clean)
 
 BOOST_AUTO_TEST_CASE(each_takes_a_cache_line) {
   for (const char* how : {"devices=1", "devices=1;schedule=random:3"}) {

@@ -85,9 +85,7 @@ std::size_t large(std::size_t on_gpus, std::size_t simulated) {
 }  // namespace
 }  // namespace contract_of_many_dimensions
 
-using namespace contract_of_many_dimensions;
-
-BOOST_AUTO_TEST_SUITE(many_dimensions)
+BOOST_AUTO_TEST_SUITE(contract_of_many_dimensions)
 
 BOOST_AUTO_TEST_CASE(all_shapes) {
   for (const fr::extents<4> e : {fr::extents<4>(1, 1, 1, 1), {2, 3, 4, 5}, {5, 1, 7, 33}, {1, 9, 3, 130}})

@@ -162,6 +162,10 @@ consteval auto checked() {
       "soa_span of other members than the structure of arrays has");
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
+  static_assert(
+      fault != no_gathered_span,
+      "declare the parameter as ferry::gathered_span<const T, Rank>: the functor gets a sharded array with the "
+      "ghosts of an exchange plan here");
   static_assert(fault != fixed_struct,
                 "make the struct a template over its arrays: template <template <class, std::size_t> class A> struct S "
                 "{ A<float, "
