@@ -1,5 +1,5 @@
-// Single elements as destinations and operands, in stream order: reductions into existing elements, least and greatest of
-// scalars and numbers.
+// Single elements as destinations and operands, in stream order: reductions into existing elements, least and greatest
+// of scalars and numbers.
 #include <cmath>
 #include <random>
 

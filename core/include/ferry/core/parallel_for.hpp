@@ -142,8 +142,8 @@ inline namespace FERRY_UNIT {
 /// on `s`. Does not block, except on the first use of a pair of devices and where staging copies need memory. The first
 /// use of a pair tests its link, which allocates and waits for the test.
 /// @param s stream of the launch
-/// @param space an integer n calls f(i, ...); extents of 2 to 6 dimensions call f(i, j, ...), f(i, j, k, ...) and so on,
-///   last index fastest, also written as {n, m} or {n, m, l}; tiles call f(tile, ...)
+/// @param space an integer n calls f(i, ...); extents of 2 to 6 dimensions call f(i, j, ...), f(i, j, k, ...) and so
+///   on, last index fastest, also written as {n, m} or {n, m, l}; tiles call f(tile, ...)
 /// @param f functor that can run on the device
 /// @param arguments arrays and values to pass to f
 /// @throws invalid_argument if the call is wrong as written

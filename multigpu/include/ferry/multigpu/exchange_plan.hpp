@@ -130,8 +130,8 @@ class exchange_plan {
   exchange_plan(const sharded_array<T, Rank, Kind>& a, const std::vector<std::vector<std::size_t>>& needed,
                 source_line at = source_line::here())
       : exchange_plan(detail::dealt_rows_of(a.layout(), a.name()), needed, a.name(), at) {}
-  /// Makes a plan from a table of indices, such as the cells at the ends of each edge of a mesh: each member reads those
-  /// in its shard of the table. Negative entries name no element.
+  /// Makes a plan from a table of indices, such as the cells at the ends of each edge of a mesh: each member reads
+  /// those in its shard of the table. Negative entries name no element.
   template <class T, std::size_t Rank, memory_kind Kind, std::integral Int, std::size_t TableRank,
             memory_kind TableKind>
   exchange_plan(const sharded_array<T, Rank, Kind>& a, const sharded_array<Int, TableRank, TableKind>& table,
@@ -144,8 +144,8 @@ class exchange_plan {
   /// Returns the numbers that a local member has for elements.
   /// @throws invalid_argument for a member of another process
   local_numbers local(std::size_t member) const;
-  /// Replaces the indices in a table by the local numbers of the member whose shard they are in. Negative entries do not
-  /// change. Blocks.
+  /// Replaces the indices in a table by the local numbers of the member whose shard they are in. Negative entries do
+  /// not change. Blocks.
   /// @throws invalid_argument for an index that is not in the plan
   template <std::integral Int, std::size_t Rank, memory_kind Kind>
   void renumber(sharded_array<Int, Rank, Kind>& table, source_line at = source_line::here()) const {

@@ -93,7 +93,8 @@ struct from_first {
   std::size_t first[Rank];  // slowest first
   FERRY_HOST_DEVICE std::size_t operator()(std::size_t d, std::size_t i) const { return first[d] + i; }
 };
-// Four dimensions and more. z is the product of the extents of all but the two fastest, whose joint index call() splits.
+// Four dimensions and more. z is the product of the extents of all but the two fastest; call() splits their joint
+// index.
 template <std::size_t Rank, class Along = from_zero>
 struct space_nd {
   std::size_t x, y, z;
