@@ -22,6 +22,11 @@ OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/s
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 SIM = "core/src/sim/machine.cpp"
+ELEMENT, REDUCE = "core/include/ferry/core/element.hpp", "core/include/ferry/core/parallel_reduce.hpp"
+POOLS_HPP = "core/include/ferry/core/detail/pools/runtime_pools.hpp"
+PLAN, PLAN_HPP = "multigpu/src/exchanges/exchange_plan.cpp", "multigpu/include/ferry/multigpu/exchange_plan.hpp"
+GATHERED = "multigpu/include/ferry/multigpu/gathered_span.hpp"
+PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
 GHOSTS, SPACES = "multigpu/include/ferry/multigpu/shard_ghosts.hpp", "core/include/ferry/core/detail/kernels/spaces.hpp"
 ASSIGNMENT, STALE = "multigpu/src/expressions/sharded_assignment.cpp", "multigpu/src/expressions/stale_operands.cpp"
 SHARDED, PARTS = "multigpu/src/shards/sharded_operand.cpp", "core/src/expressions/part_program.cpp"
@@ -47,6 +52,22 @@ MUTANTS = [
     ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
     ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(runtime_, bytes, of);\n", "")),
     ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
+    ("spaces", "a joint index is divided by the extent of another dimension",
+     (SPACES, "k /= outer[d]) at[d] = k % outer[d];", "k /= outer[d - 1]) at[d] = k % outer[d - 1];")),
+    ("spaces", "the two fastest indices change places", (SPACES, "at[Rank - 1] = i, at[Rank - 2] = j;", "at[Rank - 1] = j, at[Rank - 2] = i;")),
+    ("spaces", "parts of shards begin at cell 0", (PART_SPACES, "return along[d](i);", "return d == Rank ? along[d](i) : i;")),
+    ("elements", "an element is found by the stride of another dimension",
+     (ELEMENT, "* v.strides()[d++];", "* v.strides()[d++ * 0];")),
+    ("elements", "a reduction into an element is not recorded", (REDUCE, "  detail::add_use(uses, result);\n", "")),
+    ("elements", "a result for memory of another device goes to no staging copy",
+     (REDUCE, "enqueue.moved(result), enqueue.moved(a)...)", "result, enqueue.moved(a)...)")),
+    ("elements", "scalars take a large block", (POOLS_HPP, "bytes > cache_line || lines_.empty()", "bytes > 0 || lines_.empty()")),
+    ("plans", "members send the elements of the first one", (PLAN, "static_cast<std::int64_t>(*index - own.begin)", "static_cast<std::int64_t>(*index - own.begin * 0)")),
+    ("plans", "ghosts are those of the first array", (PLAN, "if (g->store.lock().get() == store) return g;", "return g;")),
+    ("plans", "ghosts are read after as many elements as there are", (GATHERED, "n < owned_ ? n : n - owned_;", "n;")),
+    ("plans", "further dimensions of ghosts stay behind", (PIECES, "at * e.row, piece.size() * e.row)", "at * e.row, piece.size())")),
+    ("plans", "ghosts that are out of date are read", (PLAN, "found->changes != changes &&", "found->changes > changes &&")),
+    ("plans", "a written table has indices for local numbers", (PLAN_HPP, "if (std::cmp_greater_equal(x, 0)) x =", "if (std::cmp_greater(x, 0)) x =")),
     ("halos", "stores do not wait for the neighbour's readers",
      (HALO_KERNEL, "  uses_.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nvoid halo_kernel::pack",
       "  uses_.push_back({b.target_owner, b.written, false, b.target_contiguous});\n}\n\nvoid halo_kernel::pack")),
@@ -196,6 +217,7 @@ MUTANTS = [
     ("ghosts", "neighbours keep old ghost cells", (GHOSTS, "    box<Rank> b = layout().local(member);", "    box<Rank> b = layout().own(member);")),
     ("ghosts", "periodic cells come from the same end",
      (GHOSTS, "opposite[axis] = s.end == side_end::low ? n - 1 : 0;", "opposite[axis] = s.end == side_end::high ? n - 1 : 0;")),
+    ("ghosts", "loops over ghost cells of four dimensions begin at cell 0", (SPACES, "return first[d] + i;", "return d == Rank ? first[d] + i : i;")),
     ("ghosts", "loops over ghost cells begin at the first row", (SPACES, "return f(first_y + j, first_x + i, p...);", "return f(j, first_x + i, p...);")),
     ("sorting of shards", "all pieces arrive at the beginning", (PIECES, "at += sent(m, to).size();", "at += 0 * sent(m, to).size();")),
     ("sorting of shards", "halos of operands are not exchanged", (SORTING, "  exchange_for(t, {&elements, 1});\n", "  (void)elements;\n")),

@@ -31,7 +31,7 @@ bool copies_are_right(std::size_t bytes) {
   const std::vector<word> v = numbers(bytes);
   const auto pinned = fr::host_array<word>::from(v);
   const auto first = fr::device_array<word>::from(v, fr::devices().front());
-  auto last = fr::to(fr::devices().back(), first);
+  auto last = fr::clone_on(fr::devices().back(), first);
   if (fr::to_vector(last) != v) return false;
   fr::fill(last, word{0});
   const fr::shared_links all(fr::devices());

@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(copies_of_memory_of_the_cpu, K, kinds) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(copies_in_other_kinds_and_on_other_devices, K, kinds) {
   const fr::device last = fr::devices().back(), first = fr::devices().front();
   const auto a = counted<int, 2, K::value>(fr::extents<2>(5, 7), last);
-  const auto there = fr::to(first, a);
+  const auto there = fr::clone_on(first, a);
   static_assert(std::is_same_v<decltype(there), const fr::basic_array<int, 2, K::value>>);
   BOOST_TEST((there.device() == first));
   const auto u = fr::to_unified(a.transpose());

@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(devices_that_are_not_there) {
     refused([&] { (void)d.memory(); });
     refused([&] { (void)fr::device(0).can_reach(d); });
     refused([&] { (void)d.can_reach(fr::device(0)); });
-    refused([&] { (void)fr::to(d, fr::full<int, 1>({5}, 1)); });
+    refused([&] { (void)fr::clone_on(d, fr::full<int, 1>({5}, 1)); });
     refused([&] { (void)fr::stream_ref::from_native(d, {}); });
   }
   BOOST_TEST((fr::default_device() == fr::device(0)));

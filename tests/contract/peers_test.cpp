@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
     fr::copy(s, x, y);                          // copies use another route
     fr::parallel_for(s, 100, add{1}, y);
     CHECK_EQUAL(fr::to_vector(y), counting<int>(100, 1));
-    const auto near = fr::to(d1, x);  // the suggested remedies work
+    const auto near = fr::clone_on(d1, x);  // the suggested remedies work
     fr::parallel_for(s, 100, add_from{}, fr::in(near), y);
     const auto shared = fr::to_unified(x);
     const auto pinned = fr::to_host(x);

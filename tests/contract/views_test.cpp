@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(names, K, kinds) {
   BOOST_TEST(a.slice({1, 2}).name() == "counts");
   BOOST_TEST(array({5}).name() == "");  // a new array that reuses named bytes has no name
   BOOST_TEST(a.clone().name() == "");
-  BOOST_TEST(fr::to(fr::devices().back(), a).name() == "counts");
+  BOOST_TEST(fr::clone_on(fr::devices().back(), a).name() == "counts");
   BOOST_TEST(array().name("of nothing").name() == "");
   const auto dropped = std::move(a);
   BOOST_TEST(dropped.name() == "counts");

@@ -40,6 +40,18 @@ FERRY_FUNCTOR(largest, {
     return std::fabs(u(i, j, k)) + std::numeric_limits<float>::min();
   }
 });
+FERRY_FUNCTOR(copy_all, {
+  FERRY_HOST_DEVICE void operator()(std::size_t a, std::size_t b, std::size_t c, std::size_t d, std::size_t e,
+                                    std::size_t f, fr::mdspan<const double, 6> x, fr::mdspan<double, 6> y) const {
+    y(a, b, c, d, e, f) = x(a, b, c, d, e, f);
+  }
+});
+FERRY_FUNCTOR(of_four, {
+  FERRY_HOST_DEVICE int operator()(std::size_t a, std::size_t b, std::size_t c, std::size_t d,
+                                   fr::mdspan<const int, 4> x) const {
+    return x(a, b, c, d);
+  }
+});
 FERRY_FUNCTOR(of_the_standard_library, {
   template <class T>
   FERRY_HOST_DEVICE static T limited(T x) {
@@ -103,6 +115,15 @@ BOOST_AUTO_TEST_CASE(types_of_parameters) {
                                      unit_strided<fr::mdspan<fr::bfloat16, 1>>>()));
   using cube = fr::mdspan<const float, 3>;
   BOOST_TEST(compiles(kernel_text_of<reducing_space, largest, space_3d, largest, fr::maximum, float, float*, cube>()));
+  using six = fr::mdspan<double, 6>;
+  using const_six = fr::mdspan<const double, 6>;
+  const kernel_text copies = kernel_text_of<over_blocks, copy_all, space_nd<6>, block_layout, copy_all,
+                                            unit_strided<const_six>, unit_strided<six>>();
+  BOOST_TEST(compiles(copies), compiled(copies));
+  BOOST_TEST(compiles(
+      kernel_text_of<over_blocks, copy_all, space_nd<6, from_first<6>>, block_layout, copy_all, const_six, six>()));
+  BOOST_TEST(compiles(kernel_text_of<reducing_space, of_four, space_nd<4>, of_four, fr::plus, std::int64_t,
+                                     std::int64_t*, fr::mdspan<const int, 4>>()));
   BOOST_TEST(compiles(kernel_text_of<reducing_values, largest, const float*, unsigned, fr::maximum, float, float*>()));
 }
 

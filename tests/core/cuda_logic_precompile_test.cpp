@@ -33,6 +33,12 @@ FERRY_FUNCTOR(touch_cube, {
     x(i, j, k) = 1;
   }
 });
+FERRY_FUNCTOR(touch_four, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, std::size_t l,
+                                    fr::mdspan<int, 4> x) const {
+    x(i, j, k, l) = 1;
+  }
+});
 [[maybe_unused]] int of_the_program(int x) { return x; }
 FERRY_FUNCTOR(wrong, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = of_the_program(1); }
@@ -91,10 +97,13 @@ BOOST_AUTO_TEST_CASE(spaces) {
   fr::device_array<int, 2> x({30, 20}, 0, fr::device(0));
   fr::device_array<int, 3> v({3, 4, 5}, 0, fr::device(0));
   fr::precompile_for(fr::tiles{x.extents(), 4, 4}, touch_tile{}, x);
+  fr::device_array<int, 4> w({3, 4, 5, 6}, 0, fr::device(0));
   fr::precompile_for({3, 4, 5}, touch_cube{}, v);
+  fr::precompile_for(s, {3, 4, 5, 6}, touch_four{}, w);
   capture(s, [&] {
     fr::parallel_for(s, fr::tiles{x.extents(), 4, 4}, touch_tile{}, x);
     fr::parallel_for(s, v.extents(), touch_cube{}, v);
+    fr::parallel_for(s, w.extents(), touch_four{}, w);
   });
 }
 

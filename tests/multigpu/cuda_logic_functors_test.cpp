@@ -25,6 +25,12 @@ FERRY_FUNCTOR(cell, {
 FERRY_FUNCTOR(corner, {
   FERRY_HOST_DEVICE int operator()(fr::tile t, fr::shard_span<const int, 2> u) const { return u(t.row, t.column); }
 });
+FERRY_FUNCTOR(copy_of_five, {
+  FERRY_HOST_DEVICE int operator()(std::size_t a, std::size_t b, std::size_t c, std::size_t d, std::size_t e,
+                                   fr::shard_span<const int, 5> u, fr::shard_span<int, 5> v) const {
+    return v(a, b, c, d, e) = u(a, b, c, d, e);
+  }
+});
 
 // The text of the error, or nothing. Without NVRTC its error ends the test: machines that build for CUDA have it.
 std::string error_of(const kernel_text& k) {
@@ -50,6 +56,12 @@ BOOST_AUTO_TEST_CASE(loops_and_reductions) {
                                      unsigned*, plane>()) == "");
   BOOST_TEST(error_of(kernel_text_of<reducing_part, corner, part_space_of_tiles, block_layout, corner, fr::maximum, int,
                                      int*, unsigned*, numbers>()) == "");
+  using five = fr::shard_span<int, 5>;
+  using const_five = fr::shard_span<const int, 5>;
+  BOOST_TEST(error_of(kernel_text_of<over_blocks, copy_of_five, space_nd<5, stretches<5>>, block_layout, copy_of_five,
+                                     const_five, five>()) == "");
+  BOOST_TEST(error_of(kernel_text_of<reducing_part, copy_of_five, space_nd<5, stretches<5>>, block_layout, copy_of_five,
+                                     fr::plus, int, int*, unsigned*, const_five, five>()) == "");
   BOOST_TEST(error_of(kernel_text_of<reducing_parts, cell, const double*, unsigned, fr::plus, double, double*,
                                      unsigned*, double*>()) == "");
 }

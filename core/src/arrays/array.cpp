@@ -2,6 +2,7 @@
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_shortage.hpp"
@@ -53,14 +54,14 @@ allocation_ref allocate_or_spill(runtime& m, memory_pool& from, bool may_spill, 
 
 }  // namespace
 
-memory_pool& detail::pool_of_new_arrays(runtime& m, memory_kind kind, int device) {
+memory_pool& detail::pool_of_new_arrays(runtime& m, memory_kind kind, int device, std::size_t bytes) {
   pool* const chosen = pool_scope::of(device);
-  return chosen ? chosen->of(kind) : m.pool(kind, device);
+  return chosen ? chosen->of(kind) : m.pools().for_array(kind, device, bytes);
 }
 
 allocation_ref detail::allocate_block(runtime& m, memory_kind kind, int device, std::size_t bytes) {
-  memory_pool& from = pool_of_new_arrays(m, kind, device);
   const auto take = [&](std::size_t all) {
+    memory_pool& from = pool_of_new_arrays(m, kind, device, all);
     allocation_ref fresh = allocate_or_spill(m, from, !pool_scope::of(device), all);
     if (fresh.get().history.is_advised() && !m.peers().loses_pages())
         [[unlikely]]  // if links lose pages, other blocks of the page need the advice

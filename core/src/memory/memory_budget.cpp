@@ -36,9 +36,9 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   const memory_accounting& accounting = m.memory();
   const int d = scope_.on->index();
   const memory_kind kind = *scope_.kind;
-  memory_pool& from = pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
+  memory_pool& from = pool_of_new_arrays(m, kind, d, saturated_sum(bytes, r.zones));
   if (const workspace_turn* const w = workspace_scope::current()) {
     r.retained = w->retained_bytes(kind, d);
     r.retained_block = w->block_for(kind, d, bytes);
@@ -87,7 +87,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
 }
 
 std::size_t memory_budget::available_bytes() const {
-  const room r = look(1);
+  const room r = look(runtime_pools::cache_line + 1);  // of the pool of all but the smallest arrays
   const std::size_t fresh = std::min(saturated_sum(r.from_driver, r.trimmable), r.by_limits);
   const std::size_t of_pools = without(std::min(saturated_sum(fresh, r.pieces), r.cost.most_bytes), r.zones);
   return std::min(saturated_sum(of_pools, r.retained), without(r.by_tags, r.zones));

@@ -12,8 +12,8 @@ namespace ferry::inline FERRY_ABI::detail {
 
 class memory_pool;
 
-// Returns the pool for new arrays of this thread: that of its scope, or the runtime's.
-memory_pool& pool_of_new_arrays(runtime& m, memory_kind kind, int device);
+// Returns the pool for a new array of this thread: that of its scope, or the runtime's.
+memory_pool& pool_of_new_arrays(runtime& m, memory_kind kind, int device, std::size_t bytes);
 // Allocates at least one byte from a pool of the runtime, not from a workspace. Throws out_of_memory.
 allocation_ref allocate_block(runtime& m, memory_kind kind, int device, std::size_t bytes);
 

@@ -1,5 +1,6 @@
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "ferry/core/detail/support/environment.hpp"
@@ -7,6 +8,9 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 namespace {
+
+// Pinned at once for cache lines: 4096 of them.
+constexpr std::size_t bytes_of_lines = std::size_t{256} << 10;
 
 // FERRY_POOL replaces pool_kind::automatic.
 pool_kind chosen_kind(pool_kind asked) {
@@ -28,10 +32,21 @@ runtime_pools::runtime_pools(memory_accounting& accounting, timelines& streams, 
       usual_.push_back(make_pool(accounting_, streams_, kind, d, usable(kind, d, of_all)));
       accounting_.pools().add(*usual_.back());
     }
+  // Memory checkers see each array separately.
+  if (default_kind_ == pool_kind::none || of_all.granularity <= cache_line) return;
+  pool_options of_lines;
+  of_lines.kind = pool_kind::split, of_lines.granularity = cache_line;
+  of_lines.small_segment = std::min(of_all.small_segment, bytes_of_lines),
+  of_lines.large_segment = of_all.large_segment;
+  for (int d = 0; d < accounting.backend().device_count(); ++d) {
+    lines_.push_back(make_pool(accounting_, streams_, memory_kind::host, d, of_lines));
+    accounting_.pools().add(*lines_.back());
+  }
 }
 
 runtime_pools::~runtime_pools() {
   for (auto& p : usual_) accounting_.pools().remove(*p);
+  for (auto& p : lines_) accounting_.pools().remove(*p);
   for (auto& p : extra_) accounting_.pools().remove(*p);
 }
 
@@ -70,6 +85,7 @@ void runtime_pools::give_back(memory_pool& p) noexcept {
 pool_statistics runtime_pools::statistics() const {
   pool_statistics all;
   for (const auto& p : usual_) all += p->statistics();
+  for (const auto& p : lines_) all += p->statistics();
   lock_guard lock(mutex_);
   for (const auto& p : extra_) all += p->statistics();
   return all;

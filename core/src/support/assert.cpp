@@ -12,13 +12,10 @@ void assertion_failed(const char* condition, const char* text, const char* file,
                          text + ")");
 }
 
-// i is the fastest index, and the last one of a functor that takes several.
-void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t j, std::size_t k) {
-  const std::string x = std::to_string(i), y = std::to_string(j), z = std::to_string(k);
-  throw invalid_argument(std::string(why) + ", called with index " +
-                         (indices == 1   ? x
-                          : indices == 2 ? "(" + y + ", " + x + ")"
-                                         : "(" + z + ", " + y + ", " + x + ")"));
+void failed_at(const char* why, const std::size_t* index, std::size_t count) {
+  std::string all = std::to_string(index[0]);
+  for (std::size_t d = 1; d != count; ++d) all += ", " + std::to_string(index[d]);
+  throw invalid_argument(std::string(why) + ", called with index " + (count == 1 ? all : "(" + all + ")"));
 }
 
 void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent) {

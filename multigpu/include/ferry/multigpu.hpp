@@ -3,6 +3,8 @@
 #pragma once
 #include "ferry/core.hpp"
 #include "ferry/multigpu/collectives.hpp"
+#include "ferry/multigpu/exchange_plan.hpp"
+#include "ferry/multigpu/gathered_span.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "ferry/multigpu/replicated_array.hpp"

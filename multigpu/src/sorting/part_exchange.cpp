@@ -15,10 +15,12 @@ void exchange_parts(const team& t, const std::function<part(std::size_t from, st
     std::size_t at = 0;
     for (std::size_t m = 0; m != from; ++m) at += sent(m, to).size();
     for (const moved_elements& e : all)
-      f(t.is_local(from) ? elements_in<std::uint8_t>((*e.leaving)[from - t.first_local()], piece.begin, piece.size())
-                         : byte_view(),
-        t.is_local(to) ? elements_in<std::uint8_t>((*e.arriving)[to - t.first_local()], at, piece.size())
-                       : byte_view());
+      f(t.is_local(from)
+            ? elements_in<std::uint8_t>((*e.leaving)[from - t.first_local()], piece.begin * e.row, piece.size() * e.row)
+            : byte_view(),
+        t.is_local(to)
+            ? elements_in<std::uint8_t>((*e.arriving)[to - t.first_local()], at * e.row, piece.size() * e.row)
+            : byte_view());
   };
   t.for_each([&](std::size_t to) {
     for (std::size_t from = t.first_local(); from != t.first_local() + t.local_size(); ++from)

@@ -15,6 +15,7 @@ namespace ferry::inline FERRY_ABI::detail {
 struct moved_elements {
   const std::vector<program_operand>* leaving;
   const std::vector<program_operand>* arriving;
+  std::size_t row = 1;  // elements that move together
 };
 
 // Elements of dense memory of one dimension, or of rows, as elements of T: with std::uint8_t as their bytes.
@@ -25,9 +26,9 @@ array_view<T, 1, memory_kind::device> elements_in(const program_operand& o, std:
   return {o.owner, data, {count * size / sizeof(T)}, {1}};
 }
 
-// sent(from, to): the elements that member `to` receives from member `from`, the same in all processes. They arrive in
-// the order of members, without gaps. Each member copies those of its process on its stream; other processes send them,
-// as collectives do.
+// sent(from, to): the elements, or rows of them, that member `to` receives from member `from`, the same in all
+// processes. They arrive in the order of members, without gaps. Each member copies those of its process on its stream;
+// other processes send them, as collectives do.
 void exchange_parts(const team& t, const std::function<part(std::size_t from, std::size_t to)>& sent,
                     const std::vector<moved_elements>& all);
 

@@ -29,6 +29,10 @@ struct triple {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, const A& u) const {
     u(i, j, k) = 3 * u(i, j, k) + 1;
   }
+  template <class A>
+  FERRY_HOST_DEVICE void operator()(std::size_t h, std::size_t i, std::size_t j, std::size_t k, const A& u) const {
+    u(h, i, j, k) = 3 * u(h, i, j, k) + 1;
+  }
 };
 // One functor for both forms: the nearest cells in both directions along an axis, of another array.
 struct mean_beside {
@@ -115,7 +119,7 @@ BOOST_AUTO_TEST_CASE(visit_each_cell_once_on_one_device) {
   for (std::size_t seed = 0; seed < support::seeds(60); ++seed) {
     std::mt19937_64 random(seed);
     const fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
-    on_one_device<1>(random), on_one_device<2>(random), on_one_device<3>(random);
+    on_one_device<1>(random), on_one_device<2>(random), on_one_device<3>(random), on_one_device<4>(random);
   }
 }
 
@@ -123,13 +127,14 @@ BOOST_AUTO_TEST_CASE(visit_each_cell_once_on_many) {
   for (std::size_t seed = 0; seed < support::seeds(80); ++seed) {
     const fr::simulation sim(shards::simulated_machine(seed, 1 + seed % 4));
     on_many<1>(seed, fr::team::all()), on_many<2>(seed, fr::team::all()), on_many<3>(seed, fr::team::all());
+    if (seed % 4 == 0) on_many<4>(seed, fr::team::all());
   }
 }
 
 BOOST_AUTO_TEST_CASE(run_on_this_machine) {
   for (std::size_t seed = 0; seed < 5; ++seed) {
     std::mt19937_64 random(seed);
-    on_one_device<2>(random), on_one_device<3>(random);
+    on_one_device<2>(random), on_one_device<3>(random), on_one_device<4>(random);
     on_many<1>(seed, fr::team::all()), on_many<2>(seed, fr::team::all()), on_many<3>(seed, fr::team::all());
   }
 }

@@ -28,7 +28,8 @@ inline void assertion_failed([[maybe_unused]] const char* condition, [[maybe_unu
 #else
 [[noreturn]] void assertion_failed(const char* condition, const char* text, const char* file, int line);
 #endif
-[[noreturn]] void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t j, std::size_t k);
+// index: slowest first.
+[[noreturn]] void failed_at(const char* why, const std::size_t* index, std::size_t count);
 [[noreturn]] void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent);
 }  // namespace ferry::inline FERRY_ABI::detail
 

@@ -46,8 +46,16 @@ class expression {
   /// The program behind the expression.
   const detail::expression_program& program() const& { return program_; }
   detail::expression_program&& program() && { return std::move(program_); }
+  /// Submits the computation of one value, such as max(s, 1.0) of a scalar s. Does not wait.
+  operator scalar<T>() const requires(Rank == 0) {
+    scalar<T> s(detail::home_of(program_));
+    detail::assign_one(nullptr, s.as_array(), *this);
+    return s;
+  }
+  /// Computes one value, and waits for it.
+  operator T() && requires(Rank == 0 && !std::is_same_v<T, bool>) { return scalar<T>(*this).value(); }
   // Compilers quote the line of a deleted function, so it states the remedy.
-  explicit operator bool() const = delete;  // a condition is one value: use all_equal(a, b), all(a == b), any(a == b)
+  explicit operator bool() const& = delete;  // a condition is one value: use all_equal(a, b), all(a == b), any(a == b)
 
  private:
   detail::expression_program program_;

@@ -74,7 +74,11 @@ struct ghost_slab {
   box_space_1d space() const requires(Rank == 1) { return {shape[0], at(0)}; }
   box_space_2d space() const requires(Rank == 2) { return {shape[1], shape[0], at(1), at(0)}; }
   box_space_3d space() const requires(Rank == 3) { return {shape[2], shape[1], shape[0], at(2), at(1), at(0)}; }
-  space_beyond space() const requires(Rank > 3) { return {}; }
+  auto space() const requires(Rank > 3) {
+    from_first<Rank> along;
+    for (std::size_t d = 0; d != Rank; ++d) along.first[d] = at(d);
+    return outer_joined(shape, along);
+  }
 
  private:
   std::size_t at(std::size_t d) const { return static_cast<std::size_t>(first[d]); }

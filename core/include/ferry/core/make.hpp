@@ -108,9 +108,9 @@ auto to_kind(const array_view<T, Rank, Kind>& a, device d) {
   if (a.owner()) b.name(a.name());
   return b;
 }
-/// Copies an array into the same kind of memory on device d.
+/// Copies an array into the same kind of memory on device d, as clone() does on its own device. The name is copied too.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto to(device d, const array_view<T, Rank, Kind>& a) {
+auto clone_on(device d, const array_view<T, Rank, Kind>& a) {
   return to_kind<Kind>(a, d);
 }
 /// Copies an array into unified memory on the same device.

@@ -166,21 +166,22 @@ auto isfinite(A&& a) { return detail::unary<detail::operation::isfinite>(std::fo
 template <class A>
 requires detail::expression_operands<A>
 auto signbit(A&& a) { return detail::unary<detail::operation::signbit>(std::forward<A>(a)); }
-/// The smaller element; NaN if one is NaN (fmin ignores NaN).
+/// The smaller element; NaN if one is NaN (fmin ignores NaN). Of scalars and numbers, as max(s, 1.0): an expression of
+/// rank 0, which becomes a scalar without waiting, and a number with.
 template <class A, class B>
-requires detail::expression_operands<A, B>
+requires detail::ordered_operands<A, B>
 auto min(A&& a, B&& b) { return detail::binary<detail::operation::min>(std::forward<A>(a), std::forward<B>(b)); }
-/// The larger element; NaN if one is NaN (fmax ignores NaN).
+/// The larger element; NaN if one is NaN (fmax ignores NaN). Also of scalars, as min().
 template <class A, class B>
-requires detail::expression_operands<A, B>
+requires detail::ordered_operands<A, B>
 auto max(A&& a, B&& b) { return detail::binary<detail::operation::max>(std::forward<A>(a), std::forward<B>(b)); }
 /// The smaller element; the other one if one is NaN.
 template <class A, class B>
-requires detail::expression_operands<A, B>
+requires detail::ordered_operands<A, B>
 auto fmin(A&& a, B&& b) { return detail::binary<detail::operation::fmin>(std::forward<A>(a), std::forward<B>(b)); }
 /// The larger element; the other one if one is NaN.
 template <class A, class B>
-requires detail::expression_operands<A, B>
+requires detail::ordered_operands<A, B>
 auto fmax(A&& a, B&& b) { return detail::binary<detail::operation::fmax>(std::forward<A>(a), std::forward<B>(b)); }
 /// a to the power of b.
 template <class A, class B>
@@ -220,9 +221,9 @@ auto nextafter(A&& a, B&& b) {
 template <class A, class B>
 requires detail::expression_operands<A, B>
 auto fdim(A&& a, B&& b) { return detail::binary<detail::operation::fdim>(std::forward<A>(a), std::forward<B>(b)); }
-/// a, or the nearer of the bounds b and c if it is outside; NaN stays NaN.
+/// a, or the nearer of the bounds b and c if it is outside; NaN stays NaN. Also of scalars, as min().
 template <class A, class B, class C>
-requires detail::expression_operands<A, B, C>
+requires detail::ordered_operands<A, B, C>
 auto clamp(A&& a, B&& b, C&& c) {
   return detail::ternary<detail::operation::clamp>(std::forward<A>(a), std::forward<B>(b), std::forward<C>(c));
 }

@@ -142,8 +142,8 @@ inline namespace FERRY_UNIT {
 /// on `s`. Does not block, except on the first use of a pair of devices and where staging copies need memory. The first
 /// use of a pair tests its link, which allocates and waits for the test.
 /// @param s stream of the launch
-/// @param space an integer n calls f(i, ...); extents of 2 or 3 call f(i, j, ...) or f(i, j, k, ...), last index
-///   fastest, also written as {n, m} or {n, m, l}; tiles call f(tile, ...)
+/// @param space an integer n calls f(i, ...); extents of 2 to 6 dimensions call f(i, j, ...), f(i, j, k, ...) and so
+///   on, last index fastest, also written as {n, m} or {n, m, l}; tiles call f(tile, ...)
 /// @param f functor that can run on the device
 /// @param arguments arrays and values to pass to f
 /// @throws invalid_argument if the call is wrong as written
@@ -174,6 +174,14 @@ void parallel_for(located<stream_ref> s, const extents<3>& space, const F& f, Ar
   detail::call_for_each(detail::checked<detail::loop_check<detail::space_3d, F, Arguments...>>(), s,
                         detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
+template <std::size_t Rank, class F, class... Arguments>
+requires(Rank > 3) void parallel_for(located<stream_ref> s, const detail::braced_extent (&space)[Rank], const F& f,
+                                     Arguments&&... arguments) {
+  using over = decltype(detail::space_of(space));
+  detail::call_for_each(detail::checked<detail::loop_check<over, F, Arguments...>>(), s, detail::space_of(space), f,
+                        std::forward<Arguments>(arguments)...);
+}
 
 /// Same as above, on the calling thread's stream of the device of the first written argument.
 template <class F, class... Arguments>
@@ -195,19 +203,32 @@ void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arg
 }
 /// @overload
 template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_nd<4>> space, const F& f, Arguments&&... arguments) {
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_nd<4>, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_nd<5>> space, const F& f, Arguments&&... arguments) {
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_nd<5>, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_nd<6>> space, const F& f, Arguments&&... arguments) {
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_nd<6>, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
   detail::call_for_each(detail::checked<detail::loop_check<detail::space_of_tiles, F, Arguments...>>(), space, f,
                         std::forward<Arguments>(arguments)...);
 }
 
-/// Rejects spaces of more than three dimensions at compile time.
+/// Rejects spaces of more than six dimensions at compile time.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
-  detail::checked<detail::loop_check<detail::space_beyond, F, Arguments...>>();
-}
-/// @overload
-template <class F, class... Arguments>
-void parallel_for(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
   detail::checked<detail::loop_check<detail::space_beyond, F, Arguments...>>();
 }
 

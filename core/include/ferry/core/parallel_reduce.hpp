@@ -62,9 +62,8 @@ void compile_reduction([[maybe_unused]] stream_ref s, const A&... a) {
 // enqueue: submits the launch, ordered after the hazards of its arguments, the result and the partial results.
 template <class T, class Give, class Space, class F, class Op, class... A>
 void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const Op& op,
-                   host_array<T, 0>& result, const A&... a) {
+                   const array_argument<T, 0>& result, const A&... a) {
   const T identity = Op::template identity<T>();
-  enqueue.add(result.owner(), result.bytes(), true);
 #if FERRY_HAS_CUDA
   if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
@@ -79,7 +78,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
             T* const parts = partial.unsynchronized_data();
             launch_kernel(where, kernels.first, grid, reduce_threads, space, f, op, identity, parts, p...);
             launch_kernel(where, kernels.second, 1, reduce_threads, parts, grid.x * grid.y, op, identity,
-                          result.unsynchronized_data());
+                          result.span.data());
           });
         },
         a...);
@@ -91,22 +90,25 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
       [space, f, op, identity](const auto& to, const auto&... p) {
         to() = reduce_on_cpu<T>(space, f, op, identity, p...);
       },
-      detail::make_argument<T>(result, detail::access_mode::out, source_line::here()), a...);
+      result, a...);
 }
 
-template <class T, class Space, class F, class Op, class... A>
-void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
+// Writes the result to an array of rank 0.
+template <class T, memory_kind Kind, class Space, class F, class Op, class... A>
+void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, array_view<T, 0, Kind>& to,
             const A&... a) {
   static_assert(sizeof...(A) + 1 <= 16, "a kernel takes at most 16 arguments");  // with the result
   need_kernel_of<F>();
-  if (detail::is_empty(space)) return fill(s, result, Op::template identity<T>(), source_line{});
+  if (detail::is_empty(space)) return fill(s, to, Op::template identity<T>(), at);
+  const auto result = detail::make_argument<T>(to, detail::access_mode::out, at);
   detail::access_list<(most_arrays<A> + ... + 2)> uses;
   (detail::add_use(uses, a), ...);
+  detail::add_use(uses, result);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);
-    return launch_reduce<T>(s, enqueue, space, f, op, result, enqueue.moved(a)...);
+    return launch_reduce<T>(s, enqueue, space, f, op, enqueue.moved(result), enqueue.moved(a)...);
   }
   detail::direct_launch enqueue(s, uses);
   detail::check_call(
@@ -118,7 +120,7 @@ template <class Space, class F, class Op, class... A>
 auto reduce_on(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
   using T = typename decltype(reduced_type<Op>(space, f, a...))::type;
   scalar<T> result(s.where());
-  reduce<T>(s, at, space, f, op, result.as_array(), a...);
+  reduce(s, at, space, f, op, result.as_array(), a...);
   return result;
 }
 template <class Space, class F, class Op, class... A>
@@ -187,6 +189,14 @@ auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f,
   return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_3d, F, Arguments...>>(), s,
                              detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
+/// @overload
+template <std::size_t Rank, class F, class Op, class... Arguments>
+requires(Rank > 3) auto parallel_reduce(located<stream_ref> s, const detail::braced_extent (&space)[Rank], const F& f,
+                                        const Op& op, Arguments&&... arguments) {
+  using over = decltype(detail::space_of(space));
+  return detail::call_reduce(detail::checked<detail::reduction_check<over, F, Arguments...>>(), s,
+                             detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
 
 /// Same as above, on the calling thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
@@ -211,22 +221,36 @@ auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, 
 }
 /// @overload
 template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_nd<4>> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_nd<4>, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_nd<5>> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_nd<5>, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_nd<6>> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_nd<6>, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
   return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space,
                              f, op, std::forward<Arguments>(arguments)...);
 }
 
-/// Rejects spaces of more than three dimensions at compile time.
+/// Rejects spaces of more than six dimensions at compile time.
 template <class F, class Op, class... Arguments>
 scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
-  detail::checked<detail::reduction_check<detail::space_beyond, F, Arguments...>>();
-  return scalar<double>();
-}
-/// @overload
-template <class F, class Op, class... Arguments>
-scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
-                               Arguments&&...) {
   detail::checked<detail::reduction_check<detail::space_beyond, F, Arguments...>>();
   return scalar<double>();
 }

@@ -97,6 +97,14 @@ void precompile_for(located<stream_ref> s, const extents<3>& space, const F& f, 
                           detail::checked<detail::loop_check<detail::space_3d, F, Arguments...>>(), s,
                           detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
+template <std::size_t Rank, class F, class... Arguments>
+requires(Rank > 3) void precompile_for(located<stream_ref> s, const detail::braced_extent (&space)[Rank], const F& f,
+                                       Arguments&&... arguments) {
+  using over = decltype(detail::space_of(space));
+  detail::call_precompile(detail::loop_compilation(), detail::checked<detail::loop_check<over, F, Arguments...>>(), s,
+                          detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+}
 
 /// Same as above, for the device of the first written argument.
 template <class F, class... Arguments>
@@ -117,6 +125,27 @@ template <class F, class... Arguments>
 void precompile_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
   detail::call_precompile(detail::loop_compilation(),
                           detail::checked<detail::loop_check<detail::space_3d, F, Arguments...>>(), space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class... Arguments>
+void precompile_for(detail::located_space<detail::space_nd<4>> space, const F& f, Arguments&&... arguments) {
+  detail::call_precompile(detail::loop_compilation(),
+                          detail::checked<detail::loop_check<detail::space_nd<4>, F, Arguments...>>(), space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class... Arguments>
+void precompile_for(detail::located_space<detail::space_nd<5>> space, const F& f, Arguments&&... arguments) {
+  detail::call_precompile(detail::loop_compilation(),
+                          detail::checked<detail::loop_check<detail::space_nd<5>, F, Arguments...>>(), space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class... Arguments>
+void precompile_for(detail::located_space<detail::space_nd<6>> space, const F& f, Arguments&&... arguments) {
+  detail::call_precompile(detail::loop_compilation(),
+                          detail::checked<detail::loop_check<detail::space_nd<6>, F, Arguments...>>(), space, f,
                           std::forward<Arguments>(arguments)...);
 }
 /// @overload
@@ -181,6 +210,15 @@ void precompile_reduce(located<stream_ref> s, const extents<3>& space, const F& 
                           detail::checked<detail::reduction_check<detail::space_3d, F, Arguments...>>(), s,
                           detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
+template <std::size_t Rank, class F, class Op, class... Arguments>
+requires(Rank > 3) void precompile_reduce(located<stream_ref> s, const detail::braced_extent (&space)[Rank], const F& f,
+                                          const Op&, Arguments&&... arguments) {
+  using over = decltype(detail::space_of(space));
+  detail::call_precompile(detail::reduction_compilation<Op>(),
+                          detail::checked<detail::reduction_check<over, F, Arguments...>>(), s, detail::space_of(space),
+                          f, std::forward<Arguments>(arguments)...);
+}
 
 /// Same as above, for the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
@@ -201,6 +239,30 @@ template <class F, class Op, class... Arguments>
 void precompile_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op&, Arguments&&... arguments) {
   detail::call_precompile(detail::reduction_compilation<Op>(),
                           detail::checked<detail::reduction_check<detail::space_3d, F, Arguments...>>(), space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+void precompile_reduce(detail::located_space<detail::space_nd<4>> space, const F& f, const Op&,
+                       Arguments&&... arguments) {
+  detail::call_precompile(detail::reduction_compilation<Op>(),
+                          detail::checked<detail::reduction_check<detail::space_nd<4>, F, Arguments...>>(), space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+void precompile_reduce(detail::located_space<detail::space_nd<5>> space, const F& f, const Op&,
+                       Arguments&&... arguments) {
+  detail::call_precompile(detail::reduction_compilation<Op>(),
+                          detail::checked<detail::reduction_check<detail::space_nd<5>, F, Arguments...>>(), space, f,
+                          std::forward<Arguments>(arguments)...);
+}
+/// @overload
+template <class F, class Op, class... Arguments>
+void precompile_reduce(detail::located_space<detail::space_nd<6>> space, const F& f, const Op&,
+                       Arguments&&... arguments) {
+  detail::call_precompile(detail::reduction_compilation<Op>(),
+                          detail::checked<detail::reduction_check<detail::space_nd<6>, F, Arguments...>>(), space, f,
                           std::forward<Arguments>(arguments)...);
 }
 /// @overload

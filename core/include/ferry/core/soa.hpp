@@ -34,7 +34,7 @@ basic_soa<To, M...> to_kind(const basic_soa<Kind, M...>& s, device d) {
 }
 /// Copies a structure of arrays into the same kind of memory on device d.
 template <memory_kind Kind, class... M>
-auto to(device d, const basic_soa<Kind, M...>& s) {
+auto clone_on(device d, const basic_soa<Kind, M...>& s) {
   return to_kind<Kind>(s, d);
 }
 /// Copies a structure of arrays into unified memory on the same device.

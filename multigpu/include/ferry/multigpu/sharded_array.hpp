@@ -193,6 +193,11 @@ class sharded_array {
     if (store_->validity) [[unlikely]]
       store_->validity->changed(r);
   }
+  /// Returns how often calls recorded that cells were written.
+  std::uint64_t changes() const {
+    (void)layout();
+    return store_->currency->changes();
+  }
   /// Records that all halos were filled. Used by calls that fill them.
   void note_filled() const { store_->note_filled(); }
 

@@ -86,7 +86,11 @@ inline constexpr operand_kind kind_of_operand = find_kind<std::remove_cvref_t<X>
 // True if these are the operands of an expression: at least one is an array or an expression.
 template <class... X>
 concept expression_operands = (... && kind_of_operand<X>.is_operand()) && (... || kind_of_operand<X>.has_elements());
-// The same, of one device each.
+// The operands of min, max and clamp: also without an array, if one is a scalar, which the CPU does not wait for.
+template <class... X>
+concept ordered_operands = expression_operands<X...> ||
+    ((... && kind_of_operand<X>.is_operand()) && (... || (kind_of_operand<X>.role == operand_role::value)));
+// expression_operands of one device each.
 template <class... X>
 concept local_operands = expression_operands<X...> &&(... && !kind_of_operand<X>.is_spread);
 

@@ -119,8 +119,8 @@ consteval auto checked() {
   constexpr auto fault = Check::fault;
   static_assert(
       fault != too_many_dimensions,
-      "join the outer dimensions of the index space into one, as in extents(a * b, c, d), and take them apart in "
-      "the functor by / b and % b: a loop has at most 3 dimensions");
+      "join the outer dimensions of the index space into one, as in {a * b, c, d, e, f, g}, and take them apart in "
+      "the functor by / b and % b: a loop has at most 6 dimensions");
   static_assert(fault != plain_lambda,
                 "mark the lambda FERRY_HOST_DEVICE and declare the types of its parameters, none as auto: "
                 "[=] FERRY_HOST_DEVICE (std::size_t i, float* y) { ... }. nvcc compiles no other lambda for devices");
@@ -162,6 +162,10 @@ consteval auto checked() {
       "soa_span of other members than the structure of arrays has");
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
+  static_assert(
+      fault != no_gathered_span,
+      "declare the parameter as ferry::gathered_span<const T, Rank>: the functor gets a sharded array with the "
+      "ghosts of an exchange plan here");
   static_assert(fault != fixed_struct,
                 "make the struct a template over its arrays: template <template <class, std::size_t> class A> struct S "
                 "{ A<float, "

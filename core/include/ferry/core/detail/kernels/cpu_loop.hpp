@@ -108,6 +108,28 @@ void independent_loop(std::ptrdiff_t n, const F& f) {
 #endif
 }
 
+// A functor that copies its indices. Not a lambda: nvcc warns if call() calls functions for the CPU alone.
+struct index_copy {
+  std::size_t* to;
+  template <class... Index>
+  FERRY_HOST_DEVICE void operator()(Index... index) const {
+    std::size_t d = 0;
+    ((to[d++] = index), ...);
+  }
+};
+// Throws invalid_argument with the index of a call that failed; of tiles with the numbers of the tile.
+template <class Space>
+[[noreturn]] void rethrow_at(const Space& space, const char* why, std::size_t i, std::size_t j, std::size_t k) {
+  if constexpr (is_over_tiles<Space>) {
+    const std::size_t at[] = {j, i};
+    failed_at(why, at, 2);
+  } else {
+    std::size_t at[Space::indices];
+    space.call(index_copy{at}, i, j, k);
+    failed_at(why, at, Space::indices);
+  }
+}
+
 // Calls f at one index of a space. Errors are from checks and assertions, which lack the index of the call.
 template <class Space, class F, class... P>
 [[gnu::always_inline]] inline decltype(auto) call_at(const Space& space, std::size_t i, std::size_t j, std::size_t k,
@@ -115,7 +137,7 @@ template <class Space, class F, class... P>
   try {
     return space.call(f, i, j, k, p...);
   } catch (const error& e) {
-    failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+    rethrow_at(space, plain_what(e), i, j, k);
   }
 }
 

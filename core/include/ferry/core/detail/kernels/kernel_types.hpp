@@ -56,6 +56,20 @@ requires is_device_type<T>
 struct kernel_type<T> {
   static std::string name(kernel_writer&) { return std::string(type_name<T>()); }
 };
+template <>
+struct kernel_type<from_zero> {
+  static std::string name(kernel_writer&) { return "from_zero"; }
+};
+template <std::size_t Rank>
+struct kernel_type<from_first<Rank>> {
+  static std::string name(kernel_writer&) { return "from_first<" + std::to_string(Rank) + ">"; }
+};
+template <std::size_t Rank, class Along>
+struct kernel_type<space_nd<Rank, Along>> {
+  static std::string name(kernel_writer& w) {
+    return "space_nd<" + std::to_string(Rank) + ", " + kernel_type_name<Along>(w) + ">";
+  }
+};
 template <has_functor_text T>
 struct kernel_type<T> {
   static std::string name(kernel_writer& w) {

@@ -60,9 +60,15 @@ struct loop_grid {
   block_layout layout;
 };
 
-[[noreturn]] inline void throw_too_many_blocks(std::size_t x, std::size_t y, std::size_t z) {
-  throw invalid_argument("an index space of " + std::to_string(z) + " x " + std::to_string(y) + " x " +
-                         std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
+template <class Space>
+[[noreturn]] void throw_too_many_blocks(const Space& s) {
+  std::string outer;
+  if constexpr (Space::indices > 3)
+    for (const std::size_t e : s.outer) outer += std::to_string(e) + " x ";
+  else
+    outer = std::to_string(s.z) + " x ";
+  throw invalid_argument("an index space of " + outer + std::to_string(s.y) + " x " + std::to_string(s.x) +
+                         " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
 }
 
 // P: types of the kernel's parameters. A thread makes several calls only where all multiprocessors have enough threads
@@ -89,7 +95,7 @@ loop_grid grid_over(const Space& s, int multiprocessors) {
     std::size_t blocks = 0;
     if (__builtin_mul_overflow(along_x, along_y, &blocks) || __builtin_mul_overflow(blocks, along_z, &blocks) ||
         blocks > most_blocks)
-      throw_too_many_blocks(s.x, s.y, s.z);
+      throw_too_many_blocks(s);
     return {grid_size(static_cast<unsigned>(blocks)),
             grid_size(bx, by),
             {bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y), steps}};

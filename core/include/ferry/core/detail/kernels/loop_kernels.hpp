@@ -18,7 +18,7 @@ __device__ __forceinline__ void call_over_line(const Space& space, unsigned step
   for (unsigned k = 0; k < steps && i < space.x; ++k, i += blockDim.x) space.call(f, i, 0, 0, given(p)...);
 }
 
-// Two and three dimensions, and tiles.
+// Two dimensions and more, and tiles.
 template <class Space, class F, class... P>
 __device__ __forceinline__ void call_over_blocks(const Space& space, const block_layout& b, const F& f, const P&... p) {
   const unsigned line = blockIdx.x / b.along_x;

@@ -34,7 +34,7 @@ inline constexpr bool is_over_tiles = std::is_same_v<typename Space::index_list,
 template <class Space>
 inline constexpr bool is_over_line = Space::indices == 1 && !is_over_tiles<Space>;
 
-// The blocks of loops of two and three dimensions, and over tiles. They have bx x (256 / bx) threads and advance along
+// The blocks of loops of two dimensions and more, and over tiles. They have bx x (256 / bx) threads and advance along
 // x first. A thread calls f at `steps` adjacent indices of the slowest dimension, whose elements then come from a
 // cache; for tiles at one.
 struct block_layout {

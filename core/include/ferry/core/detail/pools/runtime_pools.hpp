@@ -25,12 +25,19 @@ class runtime_pools {
   memory_pool& of(memory_kind kind, int device) const {
     return *usual_[static_cast<std::size_t>(kind) * devices_ + static_cast<std::size_t>(device)];
   }
+  // The pool of new arrays of `bytes` bytes where no pool_scope applies. Pinned arrays of one cache line at most, as
+  // scalars, have a pool of their own, with blocks of that size.
+  memory_pool& for_array(memory_kind kind, int device, std::size_t bytes) const {
+    if (kind != memory_kind::host || bytes > cache_line || lines_.empty()) return of(kind, device);
+    return *lines_[static_cast<std::size_t>(device)];
+  }
   // The kind that pool_kind::automatic means.
   pool_kind default_kind() const { return default_kind_; }
   // A separate pool: a new one, or a returned one with the same options. It lives as long as the runtime.
   memory_pool& take(memory_kind kind, int device, const pool_options& options);
   // Returns a pool of take() for reuse.
   void give_back(memory_pool& p) noexcept;
+  static constexpr std::size_t cache_line = 64;
   // Sums of all pools.
   pool_statistics statistics() const;
   // Memory class of device arrays from the usual pool.
@@ -43,6 +50,7 @@ class runtime_pools {
   const std::size_t devices_;
   const pool_kind default_kind_;
   std::vector<std::unique_ptr<memory_pool>> usual_;  // by kind and device
+  std::vector<std::unique_ptr<memory_pool>> lines_;  // of cache lines in pinned memory, by device; none without caching
   mutable mutex mutex_;
   std::vector<std::unique_ptr<memory_pool>> extra_ FERRY_GUARDED_BY(mutex_);  // pools that programs created
   std::vector<memory_pool*> unused_ FERRY_GUARDED_BY(mutex_);                 // the returned ones among them

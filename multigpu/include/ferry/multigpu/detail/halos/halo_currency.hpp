@@ -16,7 +16,12 @@ class halo_currency : public std::enable_shared_from_this<halo_currency> {
   // Records that all halos were filled.
   void filled() { record(true); }
   // Records that cells were written.
-  void changed() { record(false); }
+  void changed() {
+    changes_.fetch_add(1, std::memory_order_relaxed);
+    record(false);
+  }
+  // How often cells were recorded as written. In a capture, too, and not at launches of its graph.
+  std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
   // Records that a writable view or reference exists. Later writes through it are not recorded, so that halos do not
   // count as up to date any more.
   void handed_out() { is_handed_out_.store(true, std::memory_order_relaxed); }
@@ -41,6 +46,7 @@ class halo_currency : public std::enable_shared_from_this<halo_currency> {
   }
 
   std::atomic<bool> are_filled_{false}, is_handed_out_{false};
+  std::atomic<std::uint64_t> changes_{0};
   std::uint64_t capture_ = 0;
   bool are_filled_in_capture_ = false;
 };

@@ -29,7 +29,7 @@ reduction_size reduction_size_of(const Space& s, int multiprocessors) {
     along_x = at_most(along_x, ceil_div(most, lines));
   }
   std::size_t blocks = 0;
-  if (__builtin_mul_overflow(along_x, lines, &blocks) || blocks > 0x7fffffff) throw_too_many_blocks(s.x, s.y, s.z);
+  if (__builtin_mul_overflow(along_x, lines, &blocks) || blocks > 0x7fffffff) throw_too_many_blocks(s);
   return {{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y), 1}, blocks};
 }
 #endif

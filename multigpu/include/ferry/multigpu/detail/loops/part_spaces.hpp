@@ -56,6 +56,12 @@ struct part_space_3d {
   }
   std::size_t straight_end(std::size_t i) const { return along_x.straight_end(i); }
 };
+// The map of space_nd for parts.
+template <std::size_t Rank>
+struct stretches {
+  stretch along[Rank];  // slowest first
+  FERRY_HOST_DEVICE std::size_t operator()(std::size_t d, std::size_t i) const { return along[d](i); }
+};
 
 // Tiles along one axis: those of the first slab, then those of the second slab.
 struct tile_line {

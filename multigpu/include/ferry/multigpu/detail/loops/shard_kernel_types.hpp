@@ -25,6 +25,13 @@ struct kernel_type<T> {
     return std::string(type_name<T>());
   }
 };
+template <std::size_t Rank>
+struct kernel_type<stretches<Rank>> {
+  static std::string name(kernel_writer& w) {
+    w.add_headers(shard_device_headers());
+    return "stretches<" + std::to_string(Rank) + ">";
+  }
+};
 template <class T, std::size_t Rank>
 struct kernel_type<shard_span<T, Rank>> {
   static std::string name(kernel_writer& w) {

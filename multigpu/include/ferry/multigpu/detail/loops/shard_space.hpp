@@ -1,6 +1,7 @@
 // Index spaces of parts of shards, for kernels. They begin at any index, and may have a gap along one axis.
 #pragma once
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/index_space.hpp"
 #include "ferry/multigpu/detail/loops/part_spaces.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 
@@ -47,7 +48,12 @@ inline part_space_of_tiles space_of_part(const shard_tiles& t, const shard_part<
 }
 
 template <std::size_t Rank>
-requires(Rank > 3) space_beyond space_of_part(const shard_region<Rank>&, const shard_part<Rank>&);
+requires(Rank > 3) auto space_of_part(const shard_region<Rank>&, const shard_part<Rank>& p) {
+  extents<Rank> cells;
+  stretches<Rank> all;
+  for (std::size_t d = 0; d != Rank; ++d) cells[d] = cells_along(p, d), all.along[d] = stretch_of(p, d);
+  return outer_joined(cells, all);
+}
 
 template <std::size_t Rank>
 const shard_region<Rank>& region_of(const shard_region<Rank>& r) {

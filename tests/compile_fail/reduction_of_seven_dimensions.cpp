@@ -13,9 +13,9 @@ struct value {
 };
 }  // namespace
 
-void call(ferry::stream& s) {
-  ferry::parallel_for(s, {4, 5, 6}, value{});
+float call() {
 #ifdef FERRY_WRONG
-  ferry::parallel_for(s, {4, 5, 6, 7}, value{});
+  return ferry::parallel_reduce({4, 5, 6, 7, 8, 9, 10}, value{}, ferry::plus{});
 #endif
+  return ferry::parallel_reduce({4, 5, 6, 7, 8, 9}, value{}, ferry::plus{});
 }

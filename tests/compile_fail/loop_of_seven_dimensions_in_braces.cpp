@@ -13,9 +13,9 @@ struct value {
 };
 }  // namespace
 
-float call() {
+void call(ferry::stream& s) {
+  ferry::parallel_for(s, {4, 5, 6, 7, 8, 9}, value{});
 #ifdef FERRY_WRONG
-  return ferry::parallel_reduce({4, 5, 6, 7}, value{}, ferry::plus{});
+  ferry::parallel_for(s, {4, 5, 6, 7, 8, 9, 10}, value{});
 #endif
-  return ferry::parallel_reduce({4, 5, 6}, value{}, ferry::plus{});
 }
