@@ -4,6 +4,7 @@
 
 #include "cuda/jit/functor_source.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
+#include "ferry/multigpu/detail/exchanges/gathered_argument.hpp"
 #include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
 
 namespace cuda_logic_functors_of_shards {
@@ -24,6 +25,13 @@ FERRY_FUNCTOR(cell, {
 });
 FERRY_FUNCTOR(corner, {
   FERRY_HOST_DEVICE int operator()(fr::tile t, fr::shard_span<const int, 2> u) const { return u(t.row, t.column); }
+});
+FERRY_FUNCTOR(difference, {
+  FERRY_HOST_DEVICE void operator()(std::size_t e, fr::shard_span<const int, 2> ends,
+                                    fr::gathered_span<const double, 1> u, fr::gathered_span<const float, 2> v,
+                                    fr::shard_span<double, 1> y) const {
+    y(e) = u(ends(e, 0)) - u[ends(e, 1)] + v(ends(e, 0), v.extent(1) - 1);
+  }
 });
 FERRY_FUNCTOR(copy_of_five, {
   FERRY_HOST_DEVICE int operator()(std::size_t a, std::size_t b, std::size_t c, std::size_t d, std::size_t e,
@@ -62,6 +70,9 @@ BOOST_AUTO_TEST_CASE(loops_and_reductions) {
                                      const_five, five>()) == "");
   BOOST_TEST(error_of(kernel_text_of<reducing_part, copy_of_five, space_nd<5, stretches<5>>, block_layout, copy_of_five,
                                      fr::plus, int, int*, unsigned*, const_five, five>()) == "");
+  BOOST_TEST(error_of(kernel_text_of<over_line, difference, part_space_1d, unsigned, difference, numbers,
+                                     fr::gathered_span<const double, 1>, fr::gathered_span<const float, 2>,
+                                     fr::shard_span<double, 1>>()) == "");
   BOOST_TEST(error_of(kernel_text_of<reducing_parts, cell, const double*, unsigned, fr::plus, double, double*,
                                      unsigned*, double*>()) == "");
 }
