@@ -184,8 +184,8 @@ BOOST_AUTO_TEST_CASE(expressions_are_computed_in_five_parts) {
   BOOST_TEST(on.count(step).first == 4 * 3 + 4 * 4 + 5);
 }
 
-// Each member has its part of a result, if all axes of distribution are kept. If some are reduced, members with the same
-// part join.
+// Each member has its part of a result, if all axes of distribution are kept. If some are reduced, members with the
+// same part join.
 BOOST_AUTO_TEST_CASE(reductions_keep_the_axes_that_are_cut_or_join_along_them) {
   for (const char* how : {"devices=4", "devices=4;peers=none;schedule=random:6"}) {
     const fr::simulation sim(how);
