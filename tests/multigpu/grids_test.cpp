@@ -164,6 +164,13 @@ BOOST_AUTO_TEST_CASE(expressions_read_corners) {
     for (std::size_t j = 0; j < 6; ++j)
       BOOST_TEST(found[i * 6 + j] == static_cast<float>((i + 1) % 6 * 10 + (j + 1) % 6) +
                                          1000 * static_cast<float>((i + 5) % 6 * 10 + (j + 1) % 6));
+  u = u + 0;  // its halos are out of date
+  fr::assign(v, 1);
+  v += fr::shift(u, {1, 0}) + fr::shift(u, {0, 1});  // adds to each cell once
+  const std::vector<float> sums = fr::to_vector(v);
+  for (std::size_t i = 0; i < 6; ++i)
+    for (std::size_t j = 0; j < 6; ++j)
+      BOOST_TEST(sums[i * 6 + j] == static_cast<float>(1 + (i + 1) % 6 * 10 + j + i * 10 + (j + 1) % 6));
   BOOST_TEST(fr::sum(u).value() == 36 * 27.5f);
   BOOST_TEST(fr::argmax(u).value() == 35);
   BOOST_TEST(fr::explain(v + 1).find("cells [0, 3) of axis 0 and [0, 3) of axis 1") != std::string::npos);
