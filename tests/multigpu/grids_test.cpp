@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(is_chosen_by_the_cells_beside_cuts) {
   BOOST_TEST(chosen(4, {1000, 10}) == "4x1");
   BOOST_TEST(chosen(4, {10, 1000}) == "1x4");
   BOOST_TEST(chosen(6, {2, 3}) == "2x3");
-  BOOST_TEST(chosen(4, {3, 3}) == "2x2");  // no member without cells
+  BOOST_TEST(chosen(4, {3, 3}) == "2x2");
   BOOST_TEST(chosen(4, {3, 1}) == "4x1");
   BOOST_TEST(chosen(1, {3, 3}) == "1x1");
   BOOST_TEST(chosen(4, {0, 5}) == "1x4");
