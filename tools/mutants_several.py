@@ -244,7 +244,7 @@ MUTANTS = [
     ("grids", "edges of expressions overlap in corners", (STALE, "    rest = along(rest, k, low, n - low - high);\n", "    if (k == 0) rest = along(rest, k, low, n - low - high);\n")),
     ("grids", "positions count the cells of a member along the last axis", (JOINED, "    inner *= all;\n", "    inner *= count;\n")),
     ("grids", "a grid need not have the size of the team", (LAYOUT_CPP, "if (!fits || all != team)", "if (!fits)")),
-    ("grids", "the chosen grid leaves members without cells", (LAYOUT_CPP, "has_empty = has_empty || shape_[axes_[k]] < members_[k];", "has_empty = false;")),
+    ("grids", "the chosen grid has the most cells beside cuts", (LAYOUT_CPP, "best_.empty() || now < cost_)", "best_.empty() || now > cost_)")),
     ("grids", "grids are chosen in the order of the axes", (LAYOUT_CPP, "  if (o.grid.empty()) std::sort(axes.begin(), axes.end());\n", "")),
     ("grids", "halos wider than shards along later axes are let through", (LAYOUT_CPP, "for (std::size_t at = 0; at < members; ++at)\n", "for (std::size_t at = 0; at < members && d == 0; ++at)\n")),
     ("grids", "scans run along one of several axes", (SCAN, "array.distribution().grid.cuts() > 1)", "array.distribution().grid.cuts() > 9)")),

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(is_chosen_by_the_cells_beside_cuts) {
   BOOST_TEST(chosen(4, {1000, 10}) == "4x1");
   BOOST_TEST(chosen(4, {10, 1000}) == "1x4");
   BOOST_TEST(chosen(6, {2, 3}) == "2x3");
-  BOOST_TEST(chosen(4, {3, 3}) == "2x2");  // no member without cells
+  BOOST_TEST(chosen(4, {3, 3}) == "2x2");
   BOOST_TEST(chosen(4, {3, 1}) == "4x1");
   BOOST_TEST(chosen(1, {3, 3}) == "1x1");
   BOOST_TEST(chosen(4, {0, 5}) == "1x4");
@@ -164,6 +164,13 @@ BOOST_AUTO_TEST_CASE(expressions_read_corners) {
     for (std::size_t j = 0; j < 6; ++j)
       BOOST_TEST(found[i * 6 + j] == static_cast<float>((i + 1) % 6 * 10 + (j + 1) % 6) +
                                          1000 * static_cast<float>((i + 5) % 6 * 10 + (j + 1) % 6));
+  u = u + 0;  // its halos are out of date
+  fr::assign(v, 1);
+  v += fr::shift(u, {1, 0}) + fr::shift(u, {0, 1});  // adds to each cell once
+  const std::vector<float> sums = fr::to_vector(v);
+  for (std::size_t i = 0; i < 6; ++i)
+    for (std::size_t j = 0; j < 6; ++j)
+      BOOST_TEST(sums[i * 6 + j] == static_cast<float>(1 + (i + 1) % 6 * 10 + j + i * 10 + (j + 1) % 6));
   BOOST_TEST(fr::sum(u).value() == 36 * 27.5f);
   BOOST_TEST(fr::argmax(u).value() == 35);
   BOOST_TEST(fr::explain(v + 1).find("cells [0, 3) of axis 0 and [0, 3) of axis 1") != std::string::npos);
@@ -184,8 +191,8 @@ BOOST_AUTO_TEST_CASE(expressions_are_computed_in_five_parts) {
   BOOST_TEST(on.count(step).first == 4 * 3 + 4 * 4 + 5);
 }
 
-// Each member has its part of a result, if all axes of distribution are kept. If some are reduced, members with the same
-// part join.
+// Each member has its part of a result, if all axes of distribution are kept. If some are reduced, members with the
+// same part join.
 BOOST_AUTO_TEST_CASE(reductions_keep_the_axes_that_are_cut_or_join_along_them) {
   for (const char* how : {"devices=4", "devices=4;peers=none;schedule=random:6"}) {
     const fr::simulation sim(how);

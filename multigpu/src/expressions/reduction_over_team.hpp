@@ -24,7 +24,8 @@ class reduction_over_team {
   const sharded_operand& array() const { return array_; }
   // True if each member has a part of the result: axes of distribution are kept.
   bool is_cut() const { return kept_cuts_ != 0; }
-  // True if members join results: axes of distribution are reduced. If others are kept, members with the same part join.
+  // True if members join results: axes of distribution are reduced. If others are kept, members with the same part
+  // join.
   bool is_joined() const { return kept_cuts_ != distribution_.grid.cuts(); }
   // Returns the parts of the result, if is_cut().
   cut_shape cut() const;

@@ -1,7 +1,6 @@
 #include "ferry/multigpu/shard_layout.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/shard_span.hpp"
@@ -61,9 +60,8 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
                            " cells along it: use a narrower halo, fewer devices, or another axis");
 }
 
-// The grid with the fewest cells beside cuts, of those that leave no member without cells. Of equal grids it takes the
-// one with more members along earlier axes, where halos are contiguous. Halos and periods do not matter, so that arrays
-// of one shape are cut in the same way.
+// The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes, where
+// halos are contiguous. Halos and periods do not matter, so that arrays of one shape are cut in the same way.
 class grid_choice {
  public:
   grid_choice(std::span<const std::size_t> shape, const axis_numbers& axes)
@@ -80,7 +78,7 @@ class grid_choice {
   void choose(std::size_t k, std::size_t members) {
     if (k + 1 == axes_.size()) {
       members_[k] = members;
-      if (const auto now = cost(); best_.empty() || now < cost_) best_ = members_, cost_ = now;
+      if (const double now = cost(); best_.empty() || now < cost_) best_ = members_, cost_ = now;
       return;
     }
     for (std::size_t n = members; n > 0; --n) {
@@ -89,24 +87,22 @@ class grid_choice {
       choose(k + 1, members / n);
     }
   }
-  // Whether some members have no cells; the cells on one side of all cuts.
-  std::pair<bool, double> cost() const {
-    bool has_empty = false;
+  // Returns the number of cells on one side of all cuts.
+  double cost() const {
     double cells = 0;
     for (std::size_t k = 0; k != axes_.size(); ++k) {
-      has_empty = has_empty || shape_[axes_[k]] < members_[k];
       auto side = static_cast<double>(members_[k] - 1);
       for (std::size_t d = 0; d != shape_.size(); ++d)
         if (d != axes_[k]) side *= static_cast<double>(shape_[d]);
       cells += side;
     }
-    return {has_empty, cells};
+    return cells;
   }
 
   std::span<const std::size_t> shape_;
   const axis_numbers& axes_;
   std::vector<std::size_t> members_, best_;
-  std::pair<bool, double> cost_;
+  double cost_ = 0;
 };
 
 std::string product_of(const std::vector<std::ptrdiff_t>& grid) {

@@ -25,10 +25,10 @@ axes_reduction make_axes_reduction(const A& a, const O&... options) {
 }
 
 // Computes the result. If the axes of distribution are kept, each member has its part, and nothing is communicated. If
-// they are reduced, each member reduces its own cells, and joins the results of all members in their order: every member
-// has the whole result, with the same bits. If some are kept and others reduced, the members with the same part join.
-// Halos that shifted operands read are exchanged before. Throws invalid_argument if distributions or teams do not fit,
-// and for the least or greatest of no elements.
+// they are reduced, each member reduces its own cells, and joins the results of all members in their order: every
+// member has the whole result, with the same bits. If some are kept and others reduced, the members with the same part
+// join. Halos that shifted operands read are exchanged before. Throws invalid_argument if distributions or teams do not
+// fit, and for the least or greatest of no elements.
 std::shared_ptr<const team_operand> reduce_along_axes(const axes_reduction& r);
 // The same without values.
 std::shared_ptr<const team_operand> room_along_axes(const axes_reduction& r);

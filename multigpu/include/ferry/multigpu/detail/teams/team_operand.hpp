@@ -17,7 +17,8 @@ namespace ferry::inline FERRY_ABI::detail {
 class sharded_operand;
 using axis_offsets = std::array<std::ptrdiff_t, max_rank>;  // in cells, by axis from the last
 
-// A shape that is cut into the parts of members. If the grid has fewer members than the team, several have the same part.
+// A shape that is cut into the parts of members. If the grid has fewer members than the team, several have the same
+// part.
 struct cut_shape {
   program_shape extents;
   member_grid grid;
