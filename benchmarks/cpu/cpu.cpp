@@ -207,8 +207,7 @@ int main(int argc, char** argv) {
   fr::device_array<double> few({4096});
   std::vector<double> numbers(4096);
   to.time(
-      "launch over 4096 elements", "us",
-      [&] { fr::parallel_for(4096, number{}, fr::out(few)); },
+      "launch over 4096 elements", "us", [&] { fr::parallel_for(4096, number{}, fr::out(few)); },
       [&] { by_openmp::number(numbers.data(), numbers.size()); }, bm::bound::value_at_most(3, "us"));
   s.add({"launch of an empty kernel",
          "us",
