@@ -380,6 +380,7 @@ MUTANTS = [
     ("threads", "planes begin at their first line", (CPU_LOOP, "if (++j == space.y) j = 0, ++k;", "++j;")),
     ("threads", "later jobs find their parts done", (WORKERS, "was >> 32 == of_job ? static_cast<std::uint32_t>(was) : 0", "static_cast<std::uint32_t>(was)")),
     ("threads", "jobs have one number", (WORKERS, "t.parts = n, ++t.number;", "t.parts = n;")),
+    ("threads", "threads begin with the parts of the caller", (WORKERS, "of = thread; n !=", "of = 0 * thread; n !=")),
     ("threads", "threads leave the parts of others undone", (WORKERS, "n != shares.size(); ++n, of", "n != 1; ++n, of")),
     ("threads", "loops of the CPU take all views for rows", (CPU_LOOP, "return (... && has_unit_strides(p));", "return true;")),
     ("threads", "loops of simulated devices check no index", (CPU_LOOP, "if (how == index_checks::never ||", "if (how != index_checks::always ||")),

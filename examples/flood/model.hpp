@@ -65,7 +65,7 @@ FERRY_FUNCTOR_USING((model, outflow), accelerate, {
       const double more = f + gain * drop;
       return more > 0 ? more : 0;
     };
-    const outflow before = flux(i, j);
+    outflow before = flux(i, j);  // not const: g++ 12 would keep it in memory
     outflow f{pushed(before.up, m.gain_rows, i > 0, i - 1, j),
               pushed(before.down, m.gain_rows, i + 1 < water.extent(0), i + 1, j),
               pushed(before.left, m.gain_columns, j > 0, i, j - 1),
@@ -86,7 +86,7 @@ FERRY_FUNCTOR_USING((model, outflow), transport, {
 
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const outflow, 2> flux,
                                     ferry::shard_span<double, 2> water, ferry::shard_span<double, 2> lost) const {
-    const outflow out = flux(i, j);
+    outflow out = flux(i, j);  // not const, as above
     double in = 0, gone = 0;
     i > 0 ? in += flux(i - 1, j).down : gone += out.up;
     i + 1 < flux.extent(0) ? in += flux(i + 1, j).up : gone += out.down;

@@ -51,6 +51,42 @@ BOOST_AUTO_TEST_CASE(parts_run_at_the_same_time) {
   BOOST_TEST(begun == 4);
 }
 
+// The part of the other thread takes longer than that of the caller.
+BOOST_AUTO_TEST_CASE(a_job_ends_after_its_last_part) {
+  cpu_workers w(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int round = 0; round < 3; ++round) {
+    std::atomic<int> begun{0}, ended{0};
+    w.run(2, [&](std::size_t) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+      if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ++ended;
+    });
+    BOOST_TEST(ended == 2);
+    while (ended < 2) std::this_thread::yield();
+  }
+}
+
+// Jobs of equal numbers of parts give a thread the same ones, unless another thread is faster.
+BOOST_AUTO_TEST_CASE(threads_keep_their_parts) {
+  cpu_workers w(3);
+  constexpr std::size_t n = 6;
+  std::vector<std::thread::id> first(n);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::thread::id> threads(n);
+    std::atomic<std::size_t> begun{0};
+    w.run(n, [&](std::size_t k) {
+      threads[k] = std::this_thread::get_id();
+      ++begun;
+      while (begun < 3) std::this_thread::yield();  // all threads have a part: nobody is late
+    });
+    BOOST_TEST((threads[0] == std::this_thread::get_id()));
+    if (round == 0) first = threads;
+    for (const std::size_t own : {0, 2, 4}) BOOST_TEST((threads[own] == first[own]));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_error_of_the_lowest_part_is_rethrown_and_all_parts_are_run) {
   cpu_workers w(3);
   for (int round = 0; round < 50; ++round) {

@@ -55,8 +55,8 @@ void address_space::give_back(const std::byte* p, const allocation& a) {
   if (!a.pinned_later) ::operator delete (const_cast<std::byte*>(p) - lead_of(a.kind), std::align_val_t{a.alignment});
 }
 
-// Programs that use such bytes then get wrong values. The CPU as a device does it only with all checks: the threads that
-// use memory touch its pages first, which places them near these threads.
+// Programs that use such bytes then get wrong values. The CPU as a device does it only with all checks: the threads
+// that use memory touch its pages first, which places them near these threads.
 void address_space::overwrite(void* p, int pattern, std::size_t bytes) const {
   if (!how_.are_cpus || how_.check == check_level::all) std::memset(p, pattern, bytes);
 }

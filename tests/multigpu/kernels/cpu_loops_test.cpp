@@ -1,5 +1,5 @@
-// Loops over shards on the CPU as devices, with and without checks of indices: regions with gaps along each axis, halos,
-// and the indices of the whole array.
+// Loops over shards on the CPU as devices, with and without checks of indices: regions with gaps along each axis,
+// halos, and the indices of the whole array.
 #include <ferry/multigpu.hpp>
 
 #include "multigpu/shards.hpp"

@@ -13,8 +13,8 @@
 namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
 
-// The sum of a part of a space, in as many lanes as compilers need to vectorize it: the nth index of a line goes to lane
-// n modulo their number. Types that are no numbers have one lane.
+// The sum of a part of a space, in as many lanes as compilers need to vectorize it: the nth index of a line goes to
+// lane n modulo their number. Types that are no numbers have one lane.
 template <class T, class Op>
 class reduction_lanes {
  public:
@@ -60,8 +60,8 @@ FERRY_DETAIL_FLATTEN T reduce_unchecked_range(const Space& space, std::size_t be
   return run(without_checks(p)...);
 }
 
-// Returns the value `sum`, combined with the results of all indices. On the CPU as a device, and with workers, the order
-// depends only on the space. Otherwise it is the order of the indices.
+// Returns the value `sum`, combined with the results of all indices. On the CPU as a device, and with workers, the
+// order depends only on the space. Otherwise it is the order of the indices.
 template <class T, class Space, class F, class Op, class... P>
 T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&... p) {
   const std::size_t all = space.x * space.y * space.z;
