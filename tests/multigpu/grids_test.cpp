@@ -245,6 +245,18 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts_run_along_axes_that_are_whole) {
   BOOST_TEST((fr::to_vector(w) == std::vector<int>{7, 8, 15, 17, 5, 6, 11, 13, 3, 4, 7, 9}));
 }
 
+// Ghost cells beside halos along both axes, and periodic ones from the member at the opposite end.
+BOOST_AUTO_TEST_CASE(ghost_cells_belong_to_the_members_at_their_side) {
+  const fr::simulation sim("devices=4");
+  auto u = numbered(fr::team::all(), {8, 8}, two_by_two);  // its halos are out of date
+  fr::fill(fr::ghosts(u, fr::side::low(0)), fr::zero_gradient{});
+  BOOST_TEST((fr::to_vector(std::as_const(u).cells(0, {{-1, 0}, {2, 5}})) == std::vector<float>{2, 3, 4}));
+  BOOST_TEST((fr::to_vector(std::as_const(u).cells(1, {{-1, 0}, {3, 6}})) == std::vector<float>{3, 4, 5}));
+  fr::fill(fr::ghosts(u, {fr::side::low(0), fr::side::high(1)}), fr::periodic{});
+  BOOST_TEST((fr::to_vector(std::as_const(u).cells(1, {{-1, 0}, {3, 6}})) == std::vector<float>{73, 74, 75}));
+  BOOST_TEST((fr::to_vector(std::as_const(u).cells(3, {{3, 6}, {8, 9}})) == std::vector<float>{30, 40, 50}));
+}
+
 BOOST_AUTO_TEST_CASE(arrays_of_other_cuts_are_refused) {
   const fr::simulation sim("devices=4");
   const fr::team t = fr::team::all();

@@ -60,8 +60,8 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
                            " cells along it: use a narrower halo, fewer devices, or another axis");
 }
 
-// The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes, where
-// halos are contiguous. Halos and periods do not matter, so that arrays of one shape are cut in the same way.
+// The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes,
+// where halos are contiguous. Halos and periods do not matter, so that arrays of one shape are cut in the same way.
 class grid_choice {
  public:
   grid_choice(std::span<const std::size_t> shape, const axis_numbers& axes)
