@@ -8,8 +8,8 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 // FERRY_BACKEND=cuda|cpu|sim. Unset: CUDA if there is a device, else the CPU, or the simulator if FERRY_SIM is set; one
-// line on stderr reports it. Throws parse_error for another value, not_supported for cuda in a build without it, device_error for a broken
-// driver.
+// line on stderr reports it. Throws parse_error for another value, not_supported for cuda in a build without it,
+// device_error for a broken driver.
 std::unique_ptr<backend> choose_backend();
 
 // The CPU as devices, with the options of FERRY_CPU. Throws parse_error.
