@@ -2,7 +2,6 @@
 #pragma once
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "ferry/core/adapt.hpp"
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/members.hpp"
 #include "ferry/core/struct_argument.hpp"
 #include "ferry/unified/detail/batches/batch_slot.hpp"
