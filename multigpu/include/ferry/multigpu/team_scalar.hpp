@@ -1,7 +1,7 @@
 /// @file
 /// Results that the members of a team compute together.
 #pragma once
-#include <list>
+#include <deque>
 #include <optional>
 
 #include "ferry/core/detail/expressions/expression_operand.hpp"
@@ -97,7 +97,7 @@ class team_scalar {
   host_array<T, 1> parts_;
   // Results of all processes, for kernels. Each call makes a new one, because kernels may still read earlier ones.
   static constexpr std::size_t most_arguments = 16;
-  mutable std::list<host_array<T, 1>> joined_;
+  mutable std::deque<host_array<T, 1>> joined_;
   T identity_;
   join join_;
   std::optional<detail::operation> joined_as_;
