@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
                       cudaStreamSynchronize(on);
                       double_first(p);
                     }),
-         bm::bound::excess_at_most(15, "us")});
+         bm::bound::none()});
   s.add({"kernel and host_task (callback)", "us", ours, "kernel and cudaLaunchHostFunc by hand",
          until_idle(stream,
                     [on, p] {
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
                       cudaLaunchHostFunc(
                           on, [](void* x) { double_first(static_cast<float*>(x)); }, p);
                     }),
-         bm::bound::none()});
+         bm::bound::ratio_at_most(1.1)});
 #endif
   return s.run();
 }
