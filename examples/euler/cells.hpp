@@ -6,8 +6,8 @@
 #include "mesh.hpp"
 
 struct cells {
-  std::vector<int> neighbours;   // 3 a cell: another cell, or a kind of boundary
-  std::vector<double> normals;   // 6 a cell: x and y of each side's normal, as long as the side
+  std::vector<int> neighbours;  // 3 a cell: another cell, or a kind of boundary
+  std::vector<double> normals;  // 6 a cell: x and y of each side's normal, as long as the side
   std::vector<double> areas;
   std::size_t size() const { return areas.size(); }
 };

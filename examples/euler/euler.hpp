@@ -21,7 +21,9 @@ FERRY_FUNCTOR(state, {
   double energy;
   static constexpr double gamma = 1.4;
   // Of density 1 and speed of sound 1, that moves to the right.
-  FERRY_HOST_DEVICE static state moving(double mach) { return {1, mach, 0, 1 / (gamma * (gamma - 1)) + mach * mach / 2}; }
+  FERRY_HOST_DEVICE static state moving(double mach) {
+    return {1, mach, 0, 1 / (gamma * (gamma - 1)) + mach * mach / 2};
+  }
   template <class States>
   FERRY_HOST_DEVICE static state of(const States& u, std::size_t cell) {
     return {u(cell, 0), u(cell, 1), u(cell, 2), u(cell, 3)};
@@ -46,11 +48,11 @@ FERRY_FUNCTOR_USING((state), side, {
   double y;
   FERRY_HOST_DEVICE double length() const { return std::sqrt(x * x + y * y); }
   // Area of gas that leaves in a unit of time.
-  FERRY_HOST_DEVICE double outflow(const state& u) const { return (u.x * x + u.y * y) / u.mass; }
+  FERRY_HOST_DEVICE double volume_flux(const state& u) const { return (u.x * x + u.y * y) / u.mass; }
   // The fastest wave, times the length.
-  FERRY_HOST_DEVICE double fastest(const state& u) const { return std::fabs(outflow(u)) + u.sound() * length(); }
+  FERRY_HOST_DEVICE double fastest(const state& u) const { return std::fabs(volume_flux(u)) + u.sound() * length(); }
   FERRY_HOST_DEVICE state flux(const state& u) const {
-    const double leaves = outflow(u);
+    const double leaves = volume_flux(u);
     const double p = u.pressure();
     return {u.mass * leaves, u.x * leaves + p * x, u.y * leaves + p * y, (u.energy + p) * leaves};
   }
@@ -58,8 +60,10 @@ FERRY_FUNCTOR_USING((state), side, {
   // no bit else: what leaves one cell enters the other.
   FERRY_HOST_DEVICE state flux(const state& inside, const state& outside) const {
     const double wave = length();
-    const double low = std::min(outflow(inside) - inside.sound() * wave, outflow(outside) - outside.sound() * wave);
-    const double high = std::max(outflow(inside) + inside.sound() * wave, outflow(outside) + outside.sound() * wave);
+    const double low =
+        std::min(volume_flux(inside) - inside.sound() * wave, volume_flux(outside) - outside.sound() * wave);
+    const double high =
+        std::max(volume_flux(inside) + inside.sound() * wave, volume_flux(outside) + outside.sound() * wave);
     const state a = flux(inside);
     const state b = flux(outside);
     if (low >= 0) return a;
@@ -72,7 +76,7 @@ FERRY_FUNCTOR_USING((state), side, {
   }
   // The flux to a mirrored cell: a pressure only.
   FERRY_HOST_DEVICE state wall(const state& u) const {
-    const double speed = outflow(u) / length();
+    const double speed = volume_flux(u) / length();
     const double p = u.pressure() + u.mass * speed * (speed + std::fabs(speed) + u.sound());
     return {0, p * x, p * y, 0};
   }
@@ -97,8 +101,8 @@ FERRY_FUNCTOR_USING((boundary, state, side), cell, {
     state next = now;
     for (int k = 0; k < 3; ++k) {
       const int other = behind(k);
-      const state leaves = other >= 0                     ? sides[k].flux(now, state_of(static_cast<std::size_t>(other)))
-                           : other == boundary::wall      ? sides[k].wall(now)
+      const state leaves = other >= 0                  ? sides[k].flux(now, state_of(static_cast<std::size_t>(other)))
+                           : other == boundary::wall   ? sides[k].wall(now)
                            : other == boundary::inflow ? sides[k].flux(now, inflow)
                                                        : sides[k].flux(now);
       next = next.plus(-time_step / area, leaves);
@@ -110,10 +114,12 @@ FERRY_FUNCTOR_USING((boundary, state, side), cell, {
 // One time step of a cell. Returns the rate of its new state.
 FERRY_FUNCTOR_USING((state, cell), step, {
   state inflow;
-  FERRY_HOST_DEVICE double operator()(std::size_t i, const double* time_step, ferry::shard_span<const int, 2> neighbours,
+  FERRY_HOST_DEVICE double operator()(std::size_t i, const double* time_step,
+                                      ferry::shard_span<const int, 2> neighbours,
                                       ferry::shard_span<const double, 2> normals,
                                       ferry::shard_span<const double, 1> areas, ferry::shard_span<const double, 2> own,
-                                      ferry::gathered_span<const double, 2> now, ferry::shard_span<double, 2> next) const {
+                                      ferry::gathered_span<const double, 2> now,
+                                      ferry::shard_span<double, 2> next) const {
     const cell c = cell::of(normals, areas(i), i);
     const state after = c.advanced(
         state::of(own, i), *time_step, inflow, [&](int k) { return neighbours(i, static_cast<std::size_t>(k)); },

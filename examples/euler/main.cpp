@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "cells.hpp"
@@ -24,9 +23,7 @@ using clock_type = std::chrono::steady_clock;
 // the file: a cell's result does not depend on its number.
 bool is_like_serial(const options& o, const mesh& m, const std::vector<int>& order,
                     const fr::sharded_array<double, 2>& states, double time) {
-  std::vector<int> as_in_file(order.size());
-  std::iota(as_in_file.begin(), as_in_file.end(), 0);
-  const serial_result serial = solve_serially(cells_of(m, as_in_file), o.mach, o.courant, o.steps);
+  const serial_result serial = solve_serially(cells_of(m, file_order(m)), o.mach, o.courant, o.steps);
   std::vector<double> expected;
   expected.reserve(serial.states.size());
   for (const int triangle : order)
@@ -34,7 +31,8 @@ bool is_like_serial(const options& o, const mesh& m, const std::vector<int>& ord
   std::vector<double> found = expected;
   fr::copy(states, std::span<double>(found));
   const bool good = found == expected && time == serial.time;
-  if (!o.quiet || !good) std::fprintf(good ? stdout : stderr, "serial    the states %s\n", good ? "are equal" : "differ");
+  if (!o.quiet || !good)
+    std::fprintf(good ? stdout : stderr, "serial    the states %s\n", good ? "are equal" : "differ");
   return good;
 }
 
@@ -57,11 +55,12 @@ int run(options o) {
   const bool on_gpus = !fr::runtime::current().is_simulated();
   mesh m = read_mesh(o.mesh);
   for (int divisions = o.refine < 0 ? (on_gpus ? 4 : 0) : o.refine; divisions > 0; --divisions) m = refined(m);
-  const std::vector<int> order = hilbert_order(m);
+  const std::vector<int> order = o.order == "file" ? file_order(m) : hilbert_order(m);
   const cells c = cells_of(m, order);
 
   fr::sharded_array<int, 2> neighbours(devices, {c.size(), 3});
-  fr::sharded_array<double, 2> normals(devices, {c.size(), 6}), now(devices, {c.size(), 4}), next(devices, {c.size(), 4});
+  fr::sharded_array<double, 2> normals(devices, {c.size(), 6}), now(devices, {c.size(), 4}),
+      next(devices, {c.size(), 4});
   fr::sharded_array<double, 1> areas(devices, {c.size()});
   fr::copy(c.neighbours, neighbours);
   fr::copy(c.normals, normals);
@@ -79,8 +78,9 @@ int run(options o) {
     fr::parallel_for(fr::each_member(devices, 1), euler::choose_time_step{o.courant}, rate, fr::out(time_step),
                      fr::inout(time));
     plan.exchange(now);
-    rate = fr::parallel_reduce(fr::owned(areas), euler::step{inflow}, fr::maximum{}, fr::in(time_step), fr::in(neighbours),
-                               fr::in(normals), fr::in(areas), fr::in(now), plan.reads(now), fr::out(next));
+    rate =
+        fr::parallel_reduce(fr::owned(areas), euler::step{inflow}, fr::maximum{}, fr::in(time_step), fr::in(neighbours),
+                            fr::in(normals), fr::in(areas), fr::in(now), plan.reads(now), fr::out(next));
     swap(now, next);
   }
   devices.synchronize();
@@ -94,9 +94,10 @@ int run(options o) {
     ghosts = std::max(ghosts, plan.local(devices.first_local() + i).ghosts().size());
   const double updates = static_cast<double>(c.size()) * static_cast<double>(o.steps);
   if (!o.quiet)
-    std::printf("devices   %zu (%s)\ncells     %zu, at most %zu ghosts on a device\ntime      %.4f after %zu steps\n"
-                "speed     %.1f million cells a second\n",
-                devices.size(), on_gpus ? "CUDA" : "CPU", c.size(), ghosts, reached, o.steps, 1e-6 * updates / seconds);
+    std::printf(
+        "devices   %zu (%s)\ncells     %zu, at most %zu ghosts on a device\ntime      %.4f after %zu steps\n"
+        "speed     %.1f million cells a second\n",
+        devices.size(), on_gpus ? "CUDA" : "CPU", c.size(), ghosts, reached, o.steps, 1e-6 * updates / seconds);
 
   if (!o.picture.empty() || !o.values.empty()) {
     const std::vector<double> states = fr::to_vector(now);

@@ -62,9 +62,10 @@ void connect(mesh& m) {
   for (std::size_t i = 0; i < all.size(); i += 2) {
     const half_side& a = all[i];
     if (i + 1 == all.size() || !a.joins(all[i + 1]))
-      throw ferry::invalid_argument(text(m, a) + (a.triangle < 0 ? " is in the boundary, and in no triangle"
-                                                                 : " has one triangle only, and no physical name: name all "
-                                                                   "sides at the boundary inflow, outflow or wall"));
+      throw ferry::invalid_argument(text(m, a) + (a.triangle < 0
+                                                      ? " is in the boundary, and in no triangle"
+                                                      : " has one triangle only, and no physical name: name all "
+                                                        "sides at the boundary inflow, outflow or wall"));
     const half_side& b = all[i + 1];
     if ((i + 2 < all.size() && b.joins(all[i + 2])) || b.triangle < 0)
       throw ferry::invalid_argument(text(m, a) + " has more than two triangles or names");
@@ -106,6 +107,12 @@ mesh refined(const mesh& coarse) {
   return fine;
 }
 
+std::vector<int> file_order(const mesh& m) {
+  std::vector<int> order(m.triangles.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 std::vector<int> hilbert_order(const mesh& m) {
   const auto [left, right] = std::ranges::minmax(m.points, {}, &mesh::point::x);
   const auto [low, high] = std::ranges::minmax(m.points, {}, &mesh::point::y);
@@ -115,12 +122,12 @@ std::vector<int> hilbert_order(const mesh& m) {
   distance.reserve(m.triangles.size());
   for (const mesh::triangle& t : m.triangles) {
     double x = 0, y = 0;
-    for (const int p : t) x += m.points[static_cast<std::size_t>(p)].x / 3, y += m.points[static_cast<std::size_t>(p)].y / 3;
+    for (const int p : t)
+      x += m.points[static_cast<std::size_t>(p)].x / 3, y += m.points[static_cast<std::size_t>(p)].y / 3;
     distance.push_back(hilbert_distance(static_cast<std::uint32_t>(std::max(0., (x - left.x) * scale)),
                                         static_cast<std::uint32_t>(std::max(0., (y - low.y) * scale)), bits));
   }
-  std::vector<int> order(m.triangles.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = file_order(m);
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     const auto da = distance[static_cast<std::size_t>(a)], db = distance[static_cast<std::size_t>(b)];
     return da != db ? da < db : a < b;

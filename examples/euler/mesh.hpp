@@ -12,13 +12,13 @@ struct mesh {
     std::array<int, 2> ends;
     int kind;  // as in euler::boundary
   };
-  using triangle = std::array<int, 3>;  // three points, counter-clockwise; or what is behind each side, see below
+  using triangle = std::array<int, 3>;  // points, counter-clockwise
 
   std::vector<point> points;
   std::vector<triangle> triangles;
   std::vector<side> boundary;
-  // For each triangle what is behind its three sides, of which side k is from corner k to the next one: another triangle,
-  // or a kind of boundary.
+  // For each triangle what is behind its three sides: another triangle, or a kind of boundary. Side k is from corner k
+  // to the next one.
   std::vector<triangle> neighbours;
 };
 
@@ -29,9 +29,14 @@ mesh read_mesh(const std::string& file);
 // Divides each triangle into four of the same shape.
 mesh refined(const mesh& coarse);
 
-// The triangles in the order of a Hilbert curve through their centres: parts of it are compact, and have few neighbours.
+// The numbers of the triangles, 0, 1, ...
+std::vector<int> file_order(const mesh& m);
+
+// The triangles in the order of a Hilbert curve through their centres: parts of it are compact, and have few
+// neighbours.
 std::vector<int> hilbert_order(const mesh& m);
 
-// Finds the neighbours of all triangles, from the points and the boundary. Throws ferry::invalid_argument if more than two
-// triangles share a side, or if a side has neither a second triangle nor a kind of boundary. For read_mesh and refined.
+// Finds the neighbours of all triangles, from the points and the boundary. Throws ferry::invalid_argument if more than
+// two triangles share a side, or if a side has neither a second triangle nor a kind of boundary. For read_mesh and
+// refined.
 void connect(mesh& m);

@@ -15,6 +15,8 @@ options parse_options(int argc, char** argv) {
   app.add_option("--refine", o.refine, "How often each triangle is divided into four")
       ->check(CLI::Range(0, 8))
       ->default_str("4, or 0 without GPUs");
+  app.add_option("--order", o.order, "Of the cells: along a Hilbert curve, or that of the file")
+      ->check(CLI::IsMember({"hilbert", "file"}));
   app.add_option("--steps", o.steps, "How many")->check(CLI::Range(1, 1000000000));
   app.add_option("--mach", o.mach, "Velocity of the inflow, in its speeds of sound")->check(CLI::Range(0.0, 20.0));
   app.add_option("--courant", o.courant, "Time step, as a part of the time in which waves cross a cell")

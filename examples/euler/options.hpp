@@ -8,7 +8,7 @@ struct options {
   int refine = -1;  // -1: chosen for the devices
   std::size_t steps = 1000;
   double mach = 3, courant = 0.5;
-  std::string picture, values;
+  std::string order = "hilbert", picture, values;
   bool check = false, quiet = false;
 };
 

@@ -35,7 +35,9 @@ struct canvas {
       : low(l),
         high(h),
         width(samples * pixels),
-        height(samples * std::clamp<std::size_t>(static_cast<std::size_t>((h.y - l.y) * static_cast<double>(pixels) / (h.x - l.x)), 1, 8000)),
+        height(samples *
+               std::clamp<std::size_t>(
+                   static_cast<std::size_t>((h.y - l.y) * static_cast<double>(pixels) / (h.x - l.x)), 1, 8000)),
         at(width * height, color{70, 72, 78}) {}
   double column(double x) const { return (x - low.x) / (high.x - low.x) * static_cast<double>(width); }
   double row(double y) const { return (high.y - y) / (high.y - low.y) * static_cast<double>(height); }
@@ -87,7 +89,8 @@ void write_picture(const std::string& file, const mesh& m, std::span<const int> 
   const std::vector<std::uint8_t> rgb = c.rgb();
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(c.width / samples), image.height = static_cast<png_uint_32>(c.height / samples);
+  image.width = static_cast<png_uint_32>(c.width / samples),
+  image.height = static_cast<png_uint_32>(c.height / samples);
   image.format = PNG_FORMAT_RGB;
   if (!png_image_write_to_file(&image, file.c_str(), 0, rgb.data(), 0, nullptr))
     throw ferry::invalid_argument("the picture '" + file + "' cannot be written: " + image.message);

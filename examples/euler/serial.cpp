@@ -24,7 +24,8 @@ serial_result solve_serially(const cells& c, double mach, double courant, std::s
     for (std::size_t i = 0; i < c.size(); ++i) {
       const auto here = euler::cell::of(normal, c.areas[i], i);
       const state after = here.advanced(
-          state::of(of_now, i), time_step, inflow, [&](int k) { return c.neighbours[3 * i + static_cast<std::size_t>(k)]; },
+          state::of(of_now, i), time_step, inflow,
+          [&](int k) { return c.neighbours[3 * i + static_cast<std::size_t>(k)]; },
           [&](std::size_t other) { return state::of(of_now, other); });
       after.put(of_next, i);
       fastest = std::max(fastest, here.rate(after));
