@@ -40,7 +40,9 @@ porting::result run(const porting::problem& p) {
 
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
-    const auto normals = fr::host(std::as_const(normals_of)), from = fr::host(std::as_const(now));
+    // mdspans, because the formulas are for devices, too
+    const fr::mdspan<const double, 2> normals = fr::host(std::as_const(normals_of)),
+                                      from = fr::host(std::as_const(now));
     const auto areas = fr::host_span(areas_of);
     double fastest = 0;
     for (std::size_t i = 0; i < b.cells(); ++i)
