@@ -1,6 +1,6 @@
 // The flow of a gas on a mesh of triangles, which can be any: here a channel with a wedge. An exchange plan brings the
 // states of the cells next to those of each member. Cells are renumbered along a Hilbert curve, so that these are few.
-// test: --steps 40 --check --picture density.png --values density.txt --quiet
+// test: --refine 1 --steps 40 --check --picture density.png --values density.txt --quiet
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -95,7 +95,7 @@ int run(options o) {
   const double updates = static_cast<double>(c.size()) * static_cast<double>(o.steps);
   if (!o.quiet)
     std::printf(
-        "devices   %zu (%s)\ncells     %zu, at most %zu ghosts on a device\ntime      %.4f after %zu steps\n"
+        "devices   %zu (%s)\ncells     %zu, at most %zu ghosts on a device of this process\ntime      %.4f after %zu steps\n"
         "speed     %.1f million cells a second\n",
         devices.size(), on_gpus ? "CUDA" : "CPU", c.size(), ghosts, reached, o.steps, 1e-6 * updates / seconds);
 
