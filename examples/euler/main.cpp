@@ -95,7 +95,8 @@ int run(options o) {
   const double updates = static_cast<double>(c.size()) * static_cast<double>(o.steps);
   if (!o.quiet)
     std::printf(
-        "devices   %zu (%s)\ncells     %zu, at most %zu ghosts on a device of this process\ntime      %.4f after %zu steps\n"
+        "devices   %zu (%s)\ncells     %zu, at most %zu ghosts on a device of this process\ntime      %.4f after %zu "
+        "steps\n"
         "speed     %.1f million cells a second\n",
         devices.size(), on_gpus ? "CUDA" : "CPU", c.size(), ghosts, reached, o.steps, 1e-6 * updates / seconds);
 
