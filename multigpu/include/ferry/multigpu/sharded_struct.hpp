@@ -29,6 +29,66 @@ using record = T;
 template <class S>
 concept sharded_struct = detail::lists_members<S> && detail::is_sharded_struct<S>;
 
+/// A struct of sharded arrays as an argument of a loop: the struct with a sharded_argument in the place of each array.
+/// Refers to the arrays: for use within the call.
+template <class Arguments>
+struct sharded_struct_argument {
+  Arguments members;
+
+  /// Calls f for the argument of each array.
+  template <class F>
+  void each_sharded(const F& f) const {
+    const auto named = [&](const auto& a, const detail::member_path& path) {
+      detail::naming_member(path, [&] { f(a); });
+    };
+    (void)detail::map_members(members, detail::each_leaf<detail::is_sharded_argument_type, decltype(named)>{named},
+                              path());
+  }
+  /// Returns the argument with the halos that are out of date now.
+  sharded_struct_argument with_stale_sides() const {
+    return {detail::map_members(members, detail::with_stale_arguments(), path())};
+  }
+  /// Returns the part that a kernel over these cells of a region on `member` may access.
+  template <std::size_t Rank>
+  auto of_part(std::size_t member, const shard_layout<Rank>& region, const detail::shard_part<Rank>& part) const {
+    const auto one = [&](const auto& a, const detail::member_path& of) {
+      const std::string& name = a.what->name();
+      return detail::argument_of(member, region, part, a,
+                                 name.empty() ? of.label() : detail::array_label(name.c_str()));
+    };
+    const detail::to_shard_arguments<detail::reads_all_shards<Arguments>, decltype(one)> map{one};
+    return struct_argument<decltype(detail::map_members(members, map, path()))>{
+        detail::map_members(members, map, path())};
+  }
+
+ private:
+  static detail::member_path path() { return detail::member_path(detail::type_name<Arguments>()); }
+};
+
+namespace detail {
+
+template <class Arguments>
+inline constexpr bool is_sharded_argument<sharded_struct_argument<Arguments>> = true;
+template <class Arguments>
+struct member_argument<sharded_struct_argument<Arguments>> {
+  using type = struct_argument<
+      typename rebound_by_use<Arguments, reads_all_shards<Arguments>, shard_argument, const_shard_argument>::type>;
+};
+
+template <bool IsConst, class S>
+auto make_sharded_struct_argument(S& s, access_mode mode) {
+  using V = std::remove_const_t<S>;
+  constexpr memory_kind kind = array_of_struct<V>::type::kind;
+  if constexpr (!std::is_trivially_copyable_v<typename rebound<V, shard_span>::type>) {
+    return refused_argument<call_fault::fixed_struct>();
+  } else {
+    auto members = map_members(s, to_sharded_arguments<kind, IsConst>{mode}, member_path(type_name<V>()));
+    return sharded_struct_argument<decltype(members)>{std::move(members)};
+  }
+}
+
+}  // namespace detail
+
 /// Marks all arrays of a struct as read, as for sharded arrays. The functor takes the struct as `S<const_shard_span>`.
 /// @param s the struct
 /// @throws invalid_argument naming the member, if an array is default-constructed
