@@ -87,9 +87,7 @@ struct random_state {
   fr::shard_options cut, cut_parts;
   fr::team t = fr::team::all();
   cpu_state expected;
-  random_state(std::mt19937& random, std::size_t devices)
-      : n(devices + random() % 9),
-        m(devices + random() % 9) {
+  random_state(std::mt19937& random, std::size_t devices) : n(devices + random() % 9), m(devices + random() % 9) {
     shards::dice d(random());
     cut = shards::any_cut(d, 2, t.size());
     cut_parts = cut;
@@ -160,6 +158,18 @@ struct skip_one {
     if (i != 2) p.v(i) = 1;
   }
 };
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::shard_span<const double, 1> before,
+                                    particle<fr::shard_span> p) const {
+    p.x(i) = 0, p.id(i) = 0, p.v(i) = before(i) + 1;
+  }
+};
+struct writes_beside {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, particle<fr::shard_span> p) const {
+    p.x(i) = 1, p.v(i) = 1;
+    if (i == 3) p.v(i + 1) = 7;
+  }
+};
 
 }  // namespace
 }  // namespace sharded_structs
@@ -192,9 +202,9 @@ BOOST_AUTO_TEST_CASE(loops_equal_those_of_the_cpu) {
         fr::exchange_halos(now);
         sum = fr::parallel_reduce(all.with(fr::shard_cells::boundary), step{}, fr::plus{}, fr::in(now), fr::inout(next))
                   .value();
-        sum += fr::parallel_reduce(all.with(fr::shard_cells::interior), step{}, fr::plus{}, fr::in(now),
-                                   fr::inout(next))
-                   .value();
+        sum +=
+            fr::parallel_reduce(all.with(fr::shard_cells::interior), step{}, fr::plus{}, fr::in(now), fr::inout(next))
+                .value();
       }
       std::swap(now, next);
       expected = r.advance();
@@ -311,6 +321,22 @@ BOOST_AUTO_TEST_CASE(halos_of_uploads_are_up_to_date) {
   BOOST_TEST(fr::to_vector(q.v) == v);
 }
 
+BOOST_AUTO_TEST_CASE(outputs_are_poisoned_before_the_loop) {
+  const fr::simulation sim("devices=2");
+  fr::runtime::current().checks.set(fr::check::poison, true);
+  const fr::team t = fr::team::all();
+  particle<fr::device_sharded_array> p{{t, {6}, {}, 0.f}, {t, {6}, {}, 0.}, {t, {6}, {}, 0}};
+  fr::parallel_for(fr::owned(p.x), skip_one{}, fr::out(p));
+  const std::vector<double> v = fr::to_vector(p.v);
+  BOOST_TEST(v[1] == 1.);
+  BOOST_TEST(v[2] != 0.);
+  fr::fill(p, {0.f, 0., 0});
+  fr::parallel_for(fr::owned(p.x), skip_one{}, fr::inout(p));
+  BOOST_TEST(fr::to_vector(p.v)[2] == 0.);
+  fr::parallel_for(fr::owned(p.x), add_one{}, fr::in(p.v), fr::out(p));  // v is read beside: it is not poisoned
+  BOOST_TEST(fr::to_vector(p.v)[2] == 1.);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_name_the_member) {
   const support::quiet_stderr quiet;
   using cells = fr::device_sharded_array<double, 1>;
@@ -352,9 +378,8 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_member) {
   const std::string shapes = text([&](P& p, const fr::team& t) { p.id = {t, {5}}, (void)fr::to_vector(p); });
   BOOST_TEST(has(shapes, "particle.id: "), shapes);
 
-  const std::string unwritten = text([&](P& p, const fr::team&) {
-    fr::parallel_for(fr::owned(p.x), skip_one{}, fr::out(p));
-  });
+  const std::string unwritten =
+      text([&](P& p, const fr::team&) { fr::parallel_for(fr::owned(p.x), skip_one{}, fr::out(p)); });
   BOOST_TEST(has(unwritten, "particle.v"), unwritten);
   const std::string stale = text([&](P& p, const fr::team& t) {
     const fr::shard_options o{.halo = 1, .periodic = true};
@@ -368,16 +393,24 @@ BOOST_AUTO_TEST_CASE(mistakes_name_the_member) {
   BOOST_TEST(has(stale, "out of date"), stale);
   BOOST_TEST(has(stale, "particle.v"), stale);
 
+  const std::string beside = text([&](P& p, const fr::team&) {
+    p.v.name("speed"), fr::exchange_halos(p);
+    fr::parallel_for(fr::owned(p.x), writes_beside{}, fr::inout(p));
+  });
+  BOOST_TEST(has(beside, "'speed'"), beside);
+
   const std::string freed = failure_of<fr::use_after_free>([&] {
     const fr::simulation sim("devices=2;check=on");
-    particle<fr::device_array> p{fr::device_array<float>({4}), fr::device_array<double>({4}), fr::device_array<int>({4})};
+    particle<fr::device_array> p{fr::device_array<float>({4}), fr::device_array<double>({4}),
+                                 fr::device_array<int>({4})};
     p.v.free();
     (void)fr::adapt<fr::sharded_array>(fr::team::all(), {}, p);
   });
   BOOST_TEST(has(freed, "particle.v: "), freed);
   const std::string narrow = failure_of([&] {
     const fr::simulation sim("devices=2;check=on");
-    particle<fr::device_array> p{fr::device_array<float>({4}), fr::device_array<double>({1}), fr::device_array<int>({4})};
+    particle<fr::device_array> p{fr::device_array<float>({4}), fr::device_array<double>({1}),
+                                 fr::device_array<int>({4})};
     (void)fr::adapt<fr::sharded_array>(fr::team::all(), {.axis = 1}, p);
   });
   BOOST_TEST(has(narrow, "particle.x: "), narrow);

@@ -96,8 +96,8 @@ struct cpu_memory<sharded_array<T, Rank, Kind>> {
       made all(a.extents(), to.where ? *to.where : t.device(t.first_local()));
       if (spans_processes(t)) {
         const std::vector<T> elements = to_vector(a, to.at);
-        copy(array_view<const T, Rank, memory_kind::host>({}, elements.data(), a.extents(), row_major(a.extents())), all,
-             to.at);
+        copy(array_view<const T, Rank, memory_kind::host>({}, elements.data(), a.extents(), row_major(a.extents())),
+             all, to.at);
       } else {
         copy(a, static_cast<array_view<typename made::value_type, Rank, made::kind>&>(all), to.at);
       }
@@ -138,8 +138,8 @@ auto adapted_to_shards(const team& t, const shard_options& o, const X& x, source
 }  // namespace detail
 
 /// Returns a copy of x with sharded arrays in the place of its arrays, all cut by the same options, as
-/// `adapt<sharded_array>(t, {.axis = 1, .halo = 1}, x)`. A struct `S<A>` becomes an `S<device_sharded_array>`. Arrays of
-/// one device, views, std::vector, Eigen's objects with <ferry/eigen.hpp>, and sharded arrays of any team are copied.
+/// `adapt<sharded_array>(t, {.axis = 1, .halo = 1}, x)`. A struct `S<A>` becomes an `S<device_sharded_array>`. Arrays
+/// of one device, views, std::vector, Eigen's objects with <ferry/eigen.hpp>, and sharded arrays of any team are copied.
 /// Halos of the copies are up to date. Finds arrays as adapt over one device does.
 ///
 /// `adapt<host_array>(s)`, `adapt<cpu_vector>(s)` and `adapt<device_array>(device, s)` collect the elements of sharded

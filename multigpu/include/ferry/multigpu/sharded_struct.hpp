@@ -1,6 +1,6 @@
 /// @file
-/// Structs of sharded arrays: arguments of loops over shards, halo exchange of all arrays at once, fills, and copies from
-/// and to records on the CPU.
+/// Structs of sharded arrays: arguments of loops over shards, halo exchange of all arrays at once, fills, and copies
+/// from and to records on the CPU.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -154,11 +154,12 @@ void each_element_of(X& x, R& r, const member_path& path, const F& f) {
       });
     });
   } else if constexpr (wrapper<V>::is) {
-    static_assert(requires { std::tuple_size<V>::value; },
-                  "records hold arrays in listed members and std::array: copy the arrays of this struct one by one");
+    static_assert(
+        requires { std::tuple_size<V>::value; },
+        "records hold arrays in listed members and std::array: copy the arrays of this struct one by one");
     std::size_t i = 0;
-    std::apply([&](auto&... m) { std::apply([&](auto&... e) { (each_element_of(m, e, path.element(i++), f), ...); }, r); },
-               x);
+    std::apply(
+        [&](auto&... m) { std::apply([&](auto&... e) { (each_element_of(m, e, path.element(i++), f), ...); }, r); }, x);
   }
 }
 
@@ -200,14 +201,15 @@ void copy(std::span<const detail::record_of<S>> from, S& to, source_line line = 
   using R = detail::record_of<S>;
   static_assert(std::is_trivially_copyable_v<R>);
   const R one = detail::map_members(to, detail::to_record(), detail::member_path(detail::type_name<S>()));
-  detail::each_element_of(to, one, detail::member_path(detail::type_name<S>()), [&]<class A, class E>(A& a, const E& e) {
-    static_assert(std::is_same_v<E, typename A::value_type>);
-    const auto offset = reinterpret_cast<const std::byte*>(&e) - reinterpret_cast<const std::byte*>(&one);
-    const detail::cpu_buffer<E> all(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i)
-      std::memcpy(all.data() + i, reinterpret_cast<const std::byte*>(&from[i]) + offset, sizeof(E));
-    copy(std::span<const E>(all.span()), a, line);
-  });
+  detail::each_element_of(
+      to, one, detail::member_path(detail::type_name<S>()), [&]<class A, class E>(A& a, const E& e) {
+        static_assert(std::is_same_v<E, typename A::value_type>);
+        const auto offset = reinterpret_cast<const std::byte*>(&e) - reinterpret_cast<const std::byte*>(&one);
+        const detail::cpu_buffer<E> all(from.size());
+        for (std::size_t i = 0; i < from.size(); ++i)
+          std::memcpy(all.data() + i, reinterpret_cast<const std::byte*>(&from[i]) + offset, sizeof(E));
+        copy(std::span<const E>(all.span()), a, line);
+      });
 }
 /// @overload
 template <sharded_struct S>
@@ -246,8 +248,9 @@ template <std::size_t Members, class S, class F>
 void each_listed_array(S& s, const F& f) {
   s.ferry_with_members([&](auto&... a) {
     constexpr bool fits = sizeof...(a) == Members && (is_sharded(static_cast<const decltype(&a)>(nullptr)) && ...);
-    static_assert(fits, "a structure of arrays is copied from and to a struct that lists one sharded array for each of "
-                        "its members, and nothing else");
+    static_assert(fits,
+                  "a structure of arrays is copied from and to a struct that lists one sharded array for each of "
+                  "its members, and nothing else");
     if constexpr (fits) [&]<std::size_t... I>(std::index_sequence<I...>) {
         (f(std::integral_constant<std::size_t, I>(), a), ...);
       }

@@ -102,8 +102,8 @@ constexpr bool is_sharded(const void*) { return false; }
 
 // True for structs of sharded arrays, whose type has the template of the arrays as its first parameter.
 template <class X>
-inline constexpr bool is_sharded_struct = lists_members<X>&& is_sharded(
-    static_cast<const typename array_of_struct<std::remove_cvref_t<X>>::type*>(nullptr));
+inline constexpr bool is_sharded_struct =
+    lists_members<X>&& is_sharded(static_cast<const typename array_of_struct<std::remove_cvref_t<X>>::type*>(nullptr));
 
 // Arguments in the place of a struct of sharded arrays; see shard_struct_arguments.hpp.
 template <class A>

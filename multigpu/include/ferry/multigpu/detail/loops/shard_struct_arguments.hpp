@@ -93,9 +93,8 @@ struct to_sharded_arguments {
   template <class X>
   static constexpr bool is_leaf = is_sharded_array_type<X>::value;
   template <class X>
-  using rebound =
-      typename rebound_by_use<X, IsConst, sharded_arguments<Kind>::template plain,
-                              sharded_arguments<Kind>::template read>::type;
+  using rebound = typename rebound_by_use<X, IsConst, sharded_arguments<Kind>::template plain,
+                                          sharded_arguments<Kind>::template read>::type;
   template <class A>
   auto operator()(A& a, const member_path& path) const {
     using T = typename A::value_type;
