@@ -36,10 +36,12 @@ struct shard_adapter {
   auto uploaded(const X& x) const {
     typename Target::template cpu_leaf<typename cpu_memory<X>::value_type, cpu_memory<X>::rank> a(
         to, cpu_memory<X>::shape(x), options);
-    if constexpr (requires { copy(x, a, at); })
+    constexpr bool has_line = requires { copy(x, a, at); }, has_copy = has_line || requires { copy(x, a); };
+    static_assert(has_copy, "include <ferry/multigpu/sharded_eigen.hpp>, which copies Eigen's objects to shards");
+    if constexpr (has_line)
       copy(x, a, at);
-    else
-      copy(x, a);  // Eigen's objects
+    else if constexpr (has_copy)
+      copy(x, a);
     return filled(a);
   }
 
@@ -139,8 +141,8 @@ auto adapted_to_shards(const team& t, const shard_options& o, const X& x, source
 
 /// Returns a copy of x with sharded arrays in the place of its arrays, all cut by the same options, as
 /// `adapt<sharded_array>(t, {.axis = 1, .halo = 1}, x)`. A struct `S<A>` becomes an `S<device_sharded_array>`. Arrays
-/// of one device, views, std::vector, Eigen's objects with <ferry/eigen.hpp>, and sharded arrays of any team are
-/// copied. Halos of the copies are up to date. Finds arrays as adapt over one device does.
+/// of one device, views, std::vector, Eigen's objects with <ferry/eigen.hpp> and
+/// <ferry/multigpu/sharded_eigen.hpp>, and sharded arrays of any team are copied. Halos of the copies are up to date. Finds arrays as adapt over one device does.
 ///
 /// `adapt<host_array>(s)`, `adapt<cpu_vector>(s)` and `adapt<device_array>(device, s)` collect the elements of sharded
 /// arrays in one array each; on a team that spans processes, all of them must call it.
