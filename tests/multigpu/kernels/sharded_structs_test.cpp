@@ -65,16 +65,30 @@ struct step {
 };
 
 // The same members in memory of the CPU, with indices that wrap around.
+struct grid_view {
+  int* data;
+  std::size_t n, m, depth;
+  FERRY_HOST_DEVICE int& operator()(std::size_t i, std::size_t j, std::size_t c = 0) const {
+    return data[((i + n) % n * m + (j + m) % m) * depth + c];
+  }
+};
 struct grid {
   std::vector<int> all;
   std::size_t n = 0, m = 0, depth = 1;
-  int& operator()(std::size_t i, std::size_t j, std::size_t c = 0) const {
-    return const_cast<int&>(all[((i + n) % n * m + (j + m) % m) * depth + c]);
-  }
+  grid_view view() { return {all.data(), n, m, depth}; }
 };
 template <class, std::size_t>
 using grid_of = grid;
+template <class, std::size_t>
+using grid_view_of = grid_view;
 using cpu_state = state<grid_of>;
+
+state<grid_view_of> views(cpu_state& s) {
+  state<grid_view_of> v{
+      s.u.view(), {{s.inner.w[0].view(), s.inner.w[1].view()}, s.inner.factor}, {}, s.parts.view(), s.shift};
+  if (s.marks) v.marks = s.marks->view();
+  return v;
+}
 
 std::vector<int> numbers(std::mt19937& random, std::size_t count) {
   std::vector<int> v(count);
@@ -116,9 +130,10 @@ struct random_state {
   }
   long advance() {
     cpu_state next = expected;
+    const auto from = views(expected), to = views(next);
     long sum = 0;
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < m; ++j) sum += step::run(i, j, expected, next);
+      for (std::size_t j = 0; j < m; ++j) sum += step::run(i, j, from, to);
     expected = next;
     return sum;
   }
@@ -301,7 +316,7 @@ BOOST_AUTO_TEST_CASE(adapt_uploads_to_shards_and_back) {
     const auto view = fr::adapt<fr::sharded_array>(r.t, {}, host.u.transpose());
     std::vector<int> turned(r.n * r.m);
     for (std::size_t i = 0; i < r.n; ++i)
-      for (std::size_t j = 0; j < r.m; ++j) turned[j * r.n + i] = r.expected.u(i, j);
+      for (std::size_t j = 0; j < r.m; ++j) turned[j * r.n + i] = r.expected.u.all[i * r.m + j];
     BOOST_TEST(fr::to_vector(view) == turned);
   });
 }

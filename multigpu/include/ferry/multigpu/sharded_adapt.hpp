@@ -36,12 +36,13 @@ struct shard_adapter {
   auto uploaded(const X& x) const {
     typename Target::template cpu_leaf<typename cpu_memory<X>::value_type, cpu_memory<X>::rank> a(
         to, cpu_memory<X>::shape(x), options);
-    constexpr bool has_line = requires { copy(x, a, at); }, has_copy = has_line || requires { copy(x, a); };
-    static_assert(has_copy, "include <ferry/multigpu/sharded_eigen.hpp>, which copies Eigen's objects to shards");
-    if constexpr (has_line)
+    if constexpr (requires { copy(x, a, at); })
       copy(x, a, at);
-    else if constexpr (has_copy)
+    else if constexpr (requires { copy(x, a); })
       copy(x, a);
+    else
+      static_assert(!cpu_memory<X>::is,
+                    "include <ferry/multigpu/sharded_eigen.hpp>, which copies Eigen's objects to shards");
     return filled(a);
   }
 
@@ -97,9 +98,9 @@ struct cpu_memory<sharded_array<T, Rank, Kind>> {
     } else {
       made all(a.extents(), to.where ? *to.where : t.device(t.first_local()));
       if (spans_processes(t)) {
-        const std::vector<T> elements = to_vector(a, to.at);
-        copy(array_view<const T, Rank, memory_kind::host>({}, elements.data(), a.extents(), row_major(a.extents())),
-             all, to.at);
+        using U = typename made::value_type;
+        const auto elements = collected<std::vector<U>>(a, to.at);
+        copy(std::span<const U>(elements), all, to.at);
       } else {
         copy(a, static_cast<array_view<typename made::value_type, Rank, made::kind>&>(all), to.at);
       }

@@ -247,7 +247,8 @@ namespace detail {
 template <std::size_t Members, class S, class F>
 void each_listed_array(S& s, const F& f) {
   s.ferry_with_members([&](auto&... a) {
-    constexpr bool fits = sizeof...(a) == Members && (is_sharded(static_cast<const decltype(&a)>(nullptr)) && ...);
+    constexpr bool fits =
+        sizeof...(a) == Members && (is_sharded_array_type<std::remove_cvref_t<decltype(a)>>::value && ...);
     static_assert(fits,
                   "a structure of arrays is copied from and to a struct that lists one sharded array for each of "
                   "its members, and nothing else");
