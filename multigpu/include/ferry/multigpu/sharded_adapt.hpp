@@ -143,7 +143,8 @@ auto adapted_to_shards(const team& t, const shard_options& o, const X& x, source
 /// Returns a copy of x with sharded arrays in the place of its arrays, all cut by the same options, as
 /// `adapt<sharded_array>(t, {.axis = 1, .halo = 1}, x)`. A struct `S<A>` becomes an `S<device_sharded_array>`. Arrays
 /// of one device, views, std::vector, Eigen's objects with <ferry/eigen.hpp> and
-/// <ferry/multigpu/sharded_eigen.hpp>, and sharded arrays of any team are copied. Halos of the copies are up to date. Finds arrays as adapt over one device does.
+/// <ferry/multigpu/sharded_eigen.hpp>, and sharded arrays of any team are copied. Halos of the copies are up to date.
+/// Finds arrays as adapt over one device does.
 ///
 /// `adapt<host_array>(s)`, `adapt<cpu_vector>(s)` and `adapt<device_array>(device, s)` collect the elements of sharded
 /// arrays in one array each; on a team that spans processes, all of them must call it.
