@@ -86,9 +86,7 @@ struct function_traits<F, R(P...)> {
   static void run_over(register_type_of<R>* to, std::size_t n, const register_type_of<P>*... from) {
     vector_loop(
         static_cast<std::ptrdiff_t>(n),
-        [&](std::ptrdiff_t i) {
-          return register_element<R>::store(F::compute(register_element<P>::load(from[i])...));
-        },
+        [&](std::ptrdiff_t i) { return register_element<R>::store(F::compute(register_element<P>::load(from[i])...)); },
         [&](std::ptrdiff_t i, const register_type_of<R>& value) { to[i] = value; });
   }
 };
