@@ -47,8 +47,12 @@ bool is_like_serial(const fr::team& t) {
   flow f(t, small);
   for (int s = 0; s < 40; ++s) f.step();
   const std::vector<double> found = fr::to_vector(f.populations()), expected = solve_serially(small, 40);
-  return std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
-                    [](double a, double b) { return std::abs(a - b) <= 1e-12; });
+  const auto differ = std::mismatch(found.begin(), found.end(), expected.begin(),
+                                    [](double a, double b) { return std::abs(a - b) <= 1e-12; });
+  if (differ.first == found.end()) return true;
+  std::printf("on %zu devices element %td of %zu is %.17g, serially %.17g\n", t.size(), differ.first - found.begin(),
+              found.size(), *differ.first, *differ.second);
+  return false;
 }
 
 }  // namespace

@@ -34,10 +34,9 @@ runtime_pools::runtime_pools(memory_accounting& accounting, timelines& streams, 
     }
   // Memory checkers see each array separately.
   if (default_kind_ == pool_kind::none || of_all.granularity <= cache_line) return;
-  pool_options of_lines;
-  of_lines.kind = pool_kind::split, of_lines.granularity = cache_line;
-  of_lines.small_segment = std::min(of_all.small_segment, bytes_of_lines),
-  of_lines.large_segment = of_all.large_segment;
+  pool_options of_lines = instead(of_all, pool_kind::split);
+  of_lines.granularity = cache_line;
+  of_lines.small_segment = std::min(of_lines.small_segment, bytes_of_lines);
   for (int d = 0; d < accounting.backend().device_count(); ++d) {
     lines_.push_back(make_pool(accounting_, streams_, memory_kind::host, d, of_lines));
     accounting_.pools().add(*lines_.back());

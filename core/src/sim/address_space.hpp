@@ -43,7 +43,8 @@ struct traffic {
 // Number of guard bytes on each side of a block of device memory.
 inline constexpr std::size_t guard_bytes = 256;
 
-// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes and filled with 0xA5.
+// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes and filled with 0xA5; that of
+// the CPU as a device is not touched.
 class address_space {
  public:
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;

@@ -140,7 +140,8 @@ void cpu_workers::run(std::size_t n, call part, const void* argument) {
   const worker_scope alone(nullptr);
   team& t = *team_;
   const std::unique_lock mine(t.running, std::try_to_lock);
-  if (n < 2 || threads_ == 1 || !mine.owns_lock()) {
+  // After fork(), the threads are gone, and one of them may have held the mutex.
+  if (n < 2 || threads_ == 1 || !mine.owns_lock() || ::getpid() != t.process) {
     for (std::size_t k = 0; k < n; ++k) part(argument, k);
     return;
   }

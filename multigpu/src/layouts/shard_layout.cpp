@@ -57,7 +57,7 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
   if (width > cells)
     throw invalid_argument("a halo of width " + std::to_string(width) + " along axis " + std::to_string(axis) +
                            " is wider than " + what + ", which has " + std::to_string(cells) +
-                           " cells along it: use a narrower halo, fewer devices, or another axis");
+                           " cells along it: use a narrower halo, fewer devices, another axis, or another .grid");
 }
 
 // The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes,

@@ -147,6 +147,14 @@ BOOST_AUTO_TEST_CASE(loops_over_cells_equal_those_of_one_device) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(loops_over_cells_on_this_machine) {
+  for (std::size_t seed = 0; seed <= support::seeds(10); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+      std::mt19937 random(static_cast<unsigned>(seed));
+      steps<true>::agree(random, fr::devices().size());
+      steps<false>::agree(random, fr::devices().size());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(parts_of_a_region_reach_all_components) {
   const fr::simulation sim("devices=3;check=on");
   const fr::team t = fr::team::all();

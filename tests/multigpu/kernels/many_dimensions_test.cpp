@@ -42,10 +42,12 @@ void check_numbers(std::size_t seed) {
   shards::dice d(seed);
   const fr::team t = fr::team::all();
   auto [e, o] = shards::any_layout<Rank>(d, t);
-  for (std::size_t k = 0; k != Rank; ++k)
-    if (k != o.axis) e[k] = 1 + (e[k] - 1) % (Rank == 6 ? 2 : 3), o.halo.widths[k] = 0;
-  e[o.axis] = std::min<std::size_t>(e[o.axis], Rank == 6 ? 8 : 20);
-  o.halo.widths[o.axis] = 0;
+  const fr::shard_layout<Rank> cut(t, e, o);
+  for (std::size_t k = 0; k != Rank; ++k) {
+    const std::size_t most = Rank == 6 ? 8 : 20;
+    e[k] = cut.is_cut(k) ? std::min(e[k], most) : 1 + (e[k] - 1) % (Rank == 6 ? 2 : 3);
+    o.halo.widths[k] = 0;
+  }
   fr::sharded_array<int, Rank> u(t, e, o, -1);
   fr::parallel_for(fr::owned(u), number_cells{}, u);
   std::vector<int> expected;

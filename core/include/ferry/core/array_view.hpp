@@ -73,9 +73,8 @@ constexpr void need_host_access() {
   static_assert(
       is_host_accessible(Kind),
       "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
-      "make it a ferry::unified_array, read one element by a(i, j).get(), or assign to one by ferry::element(a, i, j) "
-      "= "
-      "x");
+      "make it a ferry::unified_array, read one element by a(i, j).get(), or assign to one by "
+      "ferry::element(a, i, j) = x");
 }
 
 // True if a(i, j) returns a reference. Records of device arrays have one, too, so that a(i).member fails with the

@@ -157,7 +157,7 @@ inline namespace FERRY_UNIT {
 /// @param space as in parallel_for
 /// @param f functor that can run on the device
 /// @param op plus, multiplies, minimum, maximum, minimum_number, maximum_number (see reduction_operations.hpp), or an
-///   associative functor with a static `identity<T>()`, its neutral element
+///   associative and commutative functor with a static `identity<T>()`, its neutral element
 /// @param arguments as in parallel_for
 /// @return `scalar<T>`, where T is the type that f returns. For plus and multiplies, T is std::uint64_t in place of
 ///   bool and unsigned integers of less than 64 bits, and std::int64_t in place of signed ones.

@@ -84,9 +84,10 @@ struct function_traits<F, R(P...)> {
              reinterpret_cast<const register_type_of<P>*>(operands[K])...);
   }
   static void run_over(register_type_of<R>* to, std::size_t n, const register_type_of<P>*... from) {
-    vector_loop(static_cast<std::ptrdiff_t>(n), [&](std::ptrdiff_t i) {
-      to[i] = register_element<R>::store(F::compute(register_element<P>::load(from[i])...));
-    });
+    vector_loop(
+        static_cast<std::ptrdiff_t>(n),
+        [&](std::ptrdiff_t i) { return register_element<R>::store(F::compute(register_element<P>::load(from[i])...)); },
+        [&](std::ptrdiff_t i, const register_type_of<R>& value) { to[i] = value; });
   }
 };
 template <class R, class... P>

@@ -8,14 +8,17 @@
 #include "ferry/core/detail/kernels/loop_layout.hpp"
 #include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/internal.hpp"
-#include "ferry/core/detail/support/vector_loop.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/members.hpp"
 
 // Inlines all calls of a function before other optimizations: then compilers know the constants of without_checks()
-// when they first see the loop. clang++ finds them at any time.
-#if defined(__GNUC__)
+// when they first see the loop. clang++ finds them at any time. g++ also vectorizes its loops at -O2, with comparisons
+// at run time whether spans overlap. No pragma says that calls are independent: it would apply to the local arrays of a
+// functor, too, which all calls of a loop share.
+#if defined(__clang__)
 #define FERRY_DETAIL_FLATTEN __attribute__((flatten))
+#elif defined(__GNUC__)
+#define FERRY_DETAIL_FLATTEN __attribute__((flatten, optimize("vect-cost-model=dynamic")))
 #else
 #define FERRY_DETAIL_FLATTEN
 #endif
@@ -25,6 +28,7 @@ namespace ferry::inline FERRY_ABI::detail {
 template <class P>
 concept checked_span = requires(const P& p) {
   { p.unchecked() } -> std::same_as<P>;
+  { p.label() } -> std::convertible_to<array_label>;
 };
 // Replaces the spans in a struct by the results of one(span).
 template <class One>
@@ -98,16 +102,6 @@ void for_lines(const Space& space, std::size_t begin, std::size_t end, const Lin
   }
 }
 
-// Calls f(at) for each at below n. The calls are independent of each other.
-template <class F>
-void independent_loop(std::ptrdiff_t n, const F& f) {
-#if defined(__clang__)  // it vectorizes loops of any length, and warns about its pragma where it cannot
-  for (std::ptrdiff_t at = 0; at != n; ++at) f(at);
-#else
-  vector_loop(n, f);
-#endif
-}
-
 // A functor that copies its indices. Not a lambda: nvcc warns if call() calls functions for the CPU alone.
 struct index_copy {
   std::size_t* to;
@@ -159,19 +153,19 @@ FERRY_DETAIL_FLATTEN void run_unchecked_range(const Space& space, std::size_t be
       if constexpr (is_over_tiles<Space>)
         for (const std::size_t stop = i + n; i != stop; ++i) call_at(s, i, j, k, f, q...);
       else
-        independent_loop(static_cast<std::ptrdiff_t>(n),
-                         [&](std::ptrdiff_t at) { call_at(s, i + static_cast<std::size_t>(at), j, k, f, q...); });
+        for (std::ptrdiff_t at = 0, all = static_cast<std::ptrdiff_t>(n); at != all; ++at)
+          call_at(s, i + static_cast<std::size_t>(at), j, k, f, q...);
     });
   };
   run(without_checks(p)...);
 }
 
 // True if a loop with these parameters runs without checks: on the CPU as a device, unless the program is compiled or
-// started with checks.
-template <class... P>
+// started with checks. ChecksIndices: FERRY_CHECK_INDICES of the source, as a parameter because sources may differ.
+template <bool ChecksIndices, class... P>
 bool runs_unchecked(const P&... p) {
   const index_checks how = this_thread_state.indices;
-  if (how == index_checks::never || (how == index_checks::by_source && !FERRY_CHECK_INDICES))
+  if (how == index_checks::never || (how == index_checks::by_source && !ChecksIndices))
     return (... && has_unit_strides(p));
   return false;
 }
@@ -180,7 +174,7 @@ template <class Space, class F, class... P>
 void run_on_cpu(const Space& space, const F& f, const P&... p) {
   constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256;
   const std::size_t all = space.x * space.y * space.z;
-  if (runs_unchecked(p...))
+  if (runs_unchecked<FERRY_CHECK_INDICES != 0>(p...))
     over_parts(all, least,
                [&](std::size_t begin, std::size_t end) { run_unchecked_range(space, begin, end, f, p...); });
   else

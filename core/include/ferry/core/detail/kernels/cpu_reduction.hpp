@@ -85,7 +85,7 @@ T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&...
     if (workers && parts != 1) return workers->run(parts, part);
     for (std::size_t n = 0; n != parts; ++n) part(n);
   };
-  if (runs_unchecked(p...))
+  if (runs_unchecked<FERRY_CHECK_INDICES != 0>(p...))
     on_all([&](std::size_t n) {
       reduce(n, [&](std::size_t b, std::size_t e) { return reduce_unchecked_range<T>(space, b, e, f, op, p...); });
     });

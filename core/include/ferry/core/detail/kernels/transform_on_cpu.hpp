@@ -20,9 +20,10 @@ void transform_line(const F& f, std::size_t n, const std::ptrdiff_t* strides, st
                     std::index_sequence<I...>, const std::tuple<Y*...>& y, const std::tuple<const X*...>& x) {
   const auto at = [](std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t stride) { return Flat ? i : i * stride; };
   const auto over = [&](Y*... to, const X*... from) {
-    vector_loop<Flat ? 32 : 1>(static_cast<std::ptrdiff_t>(n), [&](std::ptrdiff_t i) {
-      store_parts(f(from[at(i, strides[sizeof...(Y) + I])]...), to[at(i, strides[O])]...);
-    });
+    vector_loop<Flat ? 32 : 1>(
+        static_cast<std::ptrdiff_t>(n),
+        [&](std::ptrdiff_t i) -> decltype(auto) { return f(from[at(i, strides[sizeof...(Y) + I])]...); },
+        [&](std::ptrdiff_t i, const auto& values) { store_parts(values, to[at(i, strides[O])]...); });
   };
   over(std::get<O>(y)..., std::get<I>(x)...);
 }
