@@ -40,7 +40,7 @@ def literals(text):
 
 
 def names(text):
-    """("team", "world") for team::world and for ferry::team::world, ("to",) for ferry::to."""
+    """("team", "world") for team::world and for ferry::team::world, ("clone_on",) for ferry::clone_on."""
     for literal in literals(text):
         for m in QUALIFIED.finditer(literal):
             parts = tuple((m.group(1) or m.group(2)).split("::"))

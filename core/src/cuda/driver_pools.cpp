@@ -100,7 +100,8 @@ void driver_pools::grant(native_pool p, int device) {
   check(cudaDeviceCanAccessPeer(&can, device, of.device), "grant access to a pool", device);
   if (!can)
     throw peer_access_error("device " + std::to_string(device) + " has no way to the memory of device " +
-                            std::to_string(of.device) + ", so not to its pools: copy the array first (ferry::to)");
+                            std::to_string(of.device) +
+                            ", so not to its pools: copy the array first (ferry::clone_on)");
   const relaxed_scope relaxed;
   set_access(raw(p), device);
 }

@@ -86,7 +86,7 @@ std::string way_out(int code, error_kind kind) {
     case error_kind::sticky:
       return "sticky: the process must restart to use this device; compute-sanitizer finds the kernel at fault";
     case error_kind::peer_access:
-      return "copies still work; for kernels copy the array first (ferry::to), or use a unified array";
+      return "copies still work; for kernels copy the array first (ferry::clone_on), or use a unified array";
     case error_kind::not_supported:
       if (code == 98 || code == 200 || code == 209 || code == 222)
         return "the program holds no code for this GPU: build it with CMAKE_CUDA_ARCHITECTURES naming its architecture";

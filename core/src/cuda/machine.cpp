@@ -96,7 +96,7 @@ void cuda_backend::enable_peer_access(int device, int peer) {
                             ") has no way to the memory of device " + std::to_string(peer) + " (" +
                             devices_[static_cast<std::size_t>(peer)].properties.name +
                             "). Copies between them still work (staged); for kernels copy the array first "
-                            "(ferry::to), or use a unified array");
+                            "(ferry::clone_on), or use a unified array");
   if (device == peer) return;
   const relaxed_scope relaxed;
   const device_scope current(device, "enable_peer_access");

@@ -59,7 +59,7 @@ void peer_grants::grant_or_throw(int device, int owner, peer_memory sort) {
   const std::string here = std::to_string(device);
   throw peer_access_error("a kernel on device " + name(device) + " uses memory of device " + name(owner) +
                           ", which it does not reach: " + why_not(device, owner, sort) + ". Copy the array to device " +
-                          here + " first (ferry::to), run the kernel on device " + std::to_string(owner) +
+                          here + " first (ferry::clone_on), run the kernel on device " + std::to_string(owner) +
                           ", use a unified array, or set FERRY_PEER_KERNELS=stage");
 }
 

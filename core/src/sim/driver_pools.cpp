@@ -85,9 +85,9 @@ void driver_pools::grant(native_pool p, int device) {
   if (of.kind != memory_kind::device || of.device == device) return;
   machine_.may_fail(failing_verb::peer, c.lock, device);
   if (!machine_.options_.are_peers(device, of.device))
-    throw peer_access_error("device " + std::to_string(device) + " has no way to the memory of device " +
-                            std::to_string(of.device) +
-                            ", so not to its pools: copy the array first (ferry::to), or change peers= in FERRY_SIM");
+    throw peer_access_error(
+        "device " + std::to_string(device) + " has no way to the memory of device " + std::to_string(of.device) +
+        ", so not to its pools: copy the array first (ferry::clone_on), or change peers= in FERRY_SIM");
   machine_.memory_.grant_pool(to_id(p.handle), device);
 }
 
