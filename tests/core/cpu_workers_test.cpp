@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(threads_keep_their_parts) {
     w.run(n, [&](std::size_t k) {
       threads[k] = std::this_thread::get_id();
       ++begun;
-      while (begun < 3) std::this_thread::yield();  // all threads have a part: nobody is late
+      while (begun < 3) std::this_thread::yield();  // until all threads have a part
     });
     BOOST_TEST((threads[0] == std::this_thread::get_id()));
     if (round == 0) first = threads;

@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_left_ends_its_threads_and_frees_what_was_rea
     }
 }
 
-// As exit() within the loop: the thread ends, and nobody destroys the pipeline. An upload that waits reads on until it
+// As exit() within the loop: the thread ends, and the pipeline is not destroyed. An upload that waits reads on until it
 // is destroyed.
 BOOST_AUTO_TEST_CASE(waiting_uploads_are_freed_when_the_thread_of_the_loop_ends) {
   const auto held = std::make_shared<int>(0);

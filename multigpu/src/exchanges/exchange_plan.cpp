@@ -1,7 +1,6 @@
 #include "ferry/multigpu/exchange_plan.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "ferry/core/moving.hpp"
@@ -21,7 +20,6 @@ struct exchange_plan::state {
   index_lists ghosts;      // of local members, ascending
   std::vector<part> sent;  // [from * members + to]: of the elements that leave `from`, in their order
   std::vector<device_array<std::int64_t>> leaving;  // for each local member: which of its elements, by receiving member
-  std::mutex mutex;                                 // of the following
   std::vector<std::shared_ptr<ghost_rows>> arrays;  // exchanged so far
 
   std::size_t first() const { return dealt.team.first_local(); }
@@ -193,7 +191,6 @@ std::shared_ptr<ghost_rows> exchange_plan::state::find(const void* store) {
 }
 
 std::shared_ptr<ghost_rows> exchange_plan::state::find_or_make(const exchanged_rows& a) {
-  std::lock_guard lock(mutex);
   if (auto found = find(a.store.get())) return found;
   auto made = std::make_shared<ghost_rows>(ghost_rows{a.store, a.row_bytes, 0, {}, {}});
   for (std::size_t i = 0; i != ghosts.size(); ++i) {
@@ -228,14 +225,16 @@ void exchange_plan::exchange_rows(std::span<const exchanged_rows> all) const {
   });
   exchange_parts(
       t, [&](std::size_t from, std::size_t to) { return s.between(from, to); }, moved);
-  for (std::size_t k = 0; k != all.size(); ++k) ghosts[k]->changes = all[k].changes;
+  for (std::size_t k = 0; k != all.size(); ++k) {
+    const auto exchanged = [g = ghosts[k], array = all[k].currency] { g->changes = array->changes(); };
+    exchanged();
+    if (current_capture() != 0) at_each_launch(exchanged);  // behind the effects of writes captured before
+  }
 }
 
 std::shared_ptr<const ghost_rows> exchange_plan::ghosts_of(const void* store, std::uint64_t changes,
                                                            const std::string& name, source_line at) const {
-  state& s = held();
-  std::lock_guard lock(s.mutex);
-  auto found = s.find(store);
+  auto found = held().find(store);
   if (!found)
     throw invalid_argument("the ghosts of " + quoted_name(name, "sharded array") + in_line(at) +
                            " were never exchanged: call exchange_plan::exchange first");

@@ -4,6 +4,7 @@
 #include "contract/fixture.hpp"
 #include "multigpu/random_exchanges.hpp"
 #include "support/check_error.hpp"
+#include "support/failures.hpp"
 
 using namespace contract;
 
@@ -181,6 +182,36 @@ BOOST_AUTO_TEST_CASE(in_reductions_and_graphs) {
     step.launch(first);
     BOOST_TEST((fr::to_vector(u) == std::vector<double>(6, std::pow(2.0, n))));
   }
+}
+
+BOOST_AUTO_TEST_CASE(graphs_leave_ghosts_up_to_date_or_not) {
+  const fr::simulation sim("devices=3;schedule=random:7");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<double, 1> u(t, {6}, {}, 1.0);
+  const fr::exchange_plan plan(u, std::vector<std::vector<std::size_t>>{{5}, {0}, {1}});
+  fr::runtime::current().checks.set(fr::check::halos, true);
+  const auto is_stale = [&] {
+    return support::failure_of<fr::invalid_argument>([&] { (void)plan.reads(u); }).find("out of date") !=
+           std::string::npos;
+  };
+  plan.exchange(u);
+  const fr::stream_ref first = t.stream(0);
+  fr::graph exchanges_last = fr::capture(first, [&] {
+    fr::fill(u, 3.0);
+    plan.exchange(u);
+  });
+  fr::graph writes_last = fr::capture(first, [&] {
+    plan.exchange(u);
+    fr::fill(u, 4.0);
+  });
+  exchanges_last.launch(first);
+  BOOST_TEST(!is_stale());
+  writes_last.launch(first);
+  BOOST_TEST(is_stale());
+  exchanges_last.launch(first);
+  BOOST_TEST(!is_stale());
+  fr::fill(u, 5.0);
+  BOOST_TEST(is_stale());
 }
 
 BOOST_AUTO_TEST_CASE(wrong_calls) {

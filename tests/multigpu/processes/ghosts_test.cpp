@@ -47,6 +47,10 @@ BOOST_AUTO_TEST_CASE(periodic_cells_of_other_processes_are_refused,
   support::check_error<fr::not_supported>([&] { fr::fill(fr::ghosts(v, fr::all_sides), fr::periodic{}); },
                                           {"height", "side::low(0)", ".periodic = true"});
   BOOST_CHECK_NO_THROW(fr::fill(fr::ghosts(v, {fr::side::low(1), fr::side::high(1)}), fr::periodic{}));
+  const auto members = static_cast<std::ptrdiff_t>(v.team().size());
+  fr::sharded_array<float, 2> one_along(v.team(), {rows, columns},
+                                        {.axis = {0, 1}, .grid = {members, 1}, .halo = {1, 1}}, 0.f);
+  BOOST_CHECK_NO_THROW(fr::fill(fr::ghosts(one_along, {fr::side::low(1), fr::side::high(1)}), fr::periodic{}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

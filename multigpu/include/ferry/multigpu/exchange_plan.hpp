@@ -87,7 +87,7 @@ dealt_rows dealt_rows_of(const shard_layout<Rank>& l, const std::string& name) {
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 exchanged_rows rows_of(const sharded_array<T, Rank, Kind>& a) {
-  exchanged_rows r{a.team_operand(), sizeof(T), a.changes(), {}, a.name()};
+  exchanged_rows r{a.team_operand(), sizeof(T), a.currency(), {}, a.name()};
   for (std::size_t d = 1; d != Rank; ++d) r.row_bytes *= a.extent(d);
   for (std::size_t i = 0; i != a.team().local_size(); ++i) {
     const std::size_t m = a.team().first_local() + i;
@@ -177,11 +177,12 @@ class exchange_plan {
   }
   /// Returns an argument of loops over shards: the elements that a member owns, and its ghosts as of the last exchange.
   /// The functor takes it as `gathered_span<const T, Rank>`.
-  /// @throws invalid_argument if the array was never exchanged; and, with check::halos, if it was written since
+  /// @throws invalid_argument if the array was never exchanged; and, with check::halos, if it was written since. Writes
+  ///   behind the exchange in a graph that also writes before it are not found
   template <class T, std::size_t Rank, memory_kind Kind>
   exchanged_argument<T, Rank, Kind> reads(const sharded_array<T, Rank, Kind>& a,
                                           source_line at = source_line::here()) const {
-    return {&a, ghosts_of(a.team_operand().get(), a.changes(), a.name(), at), at};
+    return {&a, ghosts_of(a.team_operand().get(), a.currency()->changes(), a.name(), at), at};
   }
 
  private:

@@ -204,7 +204,7 @@ void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source
     if (!a.layout().own(m).empty())
       fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
   });
-  a.note_filled();
+  a.note_changed(), a.note_filled();
 }
 
 /// @}

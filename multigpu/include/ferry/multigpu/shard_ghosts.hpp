@@ -225,7 +225,7 @@ void fill(const shard_ghosts<T, Rank, Kind>& g, const C& condition) {
     if (!is_periodic) detail::refuse_mirrored_sides(g.all_sides(), look);
     if constexpr (is_periodic)
       for (const side& s : g.sides())
-        if (l.is_cut(static_cast<std::size_t>(s.axis)) && detail::spans_processes(l.team()))
+        if (l.members_along(static_cast<std::size_t>(s.axis)) > 1 && detail::spans_processes(l.team()))
           detail::throw_between_processes(s, look);
     if (l.extents().count() == 0) return;
     if ((is_periodic && !g.all_sides().mirrored.empty()) || (g.touch_halos() && !detail::is_fixed_value<C>))

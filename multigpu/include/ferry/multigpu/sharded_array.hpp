@@ -193,10 +193,10 @@ class sharded_array {
     if (store_->validity) [[unlikely]]
       store_->validity->changed(r);
   }
-  /// Returns how often calls recorded that cells were written.
-  std::uint64_t changes() const {
+  /// Returns what records that cells are written, and how often they were.
+  std::shared_ptr<const detail::halo_currency> currency() const {
     (void)layout();
-    return store_->currency->changes();
+    return store_->currency;
   }
   /// Records that all halos were filled. Used by calls that fill them.
   void note_filled() const { store_->note_filled(); }

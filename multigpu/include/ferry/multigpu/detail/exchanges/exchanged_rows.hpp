@@ -9,6 +9,7 @@
 
 #include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/multigpu/detail/halos/halo_currency.hpp"
 #include "ferry/multigpu/team.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -27,8 +28,8 @@ struct exchanged_rows {
   using bytes_view = array_view<const std::byte, 1, memory_kind::device>;
   std::shared_ptr<const void> store;  // identifies the array
   std::size_t row_bytes = 0;
-  std::uint64_t changes = 0;          // of the array so far
-  std::vector<bytes_view> of_member;  // for each local member, contiguous
+  std::shared_ptr<const halo_currency> currency;  // counts the changes of the array
+  std::vector<bytes_view> of_member;              // for each local member, contiguous
   std::string name;
 };
 
@@ -36,7 +37,7 @@ struct exchanged_rows {
 struct ghost_rows {
   std::weak_ptr<const void> store;
   std::size_t row_bytes = 0;
-  std::uint64_t changes = 0;
+  std::uint64_t changes = 0;  // of the array until its last exchange
   std::vector<basic_array<std::byte, 1, memory_kind::device>> of_member, leaving;  // for each local member
 };
 
