@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
     const auto before = s.timeline().last();
     const auto refused = [&](auto call) {
       check_error<fr::peer_access_error>(
-          call, {"device 1 (simulated device 1)", "memory of device 0 (simulated device 0)", "ferry::to",
+          call, {"device 1 (simulated device 1)", "memory of device 0 (simulated device 0)", "ferry::clone_on",
                  "run the kernel on device 0", "unified"});
     };
     refused([&] { fr::parallel_for(s, 100, add_from{}, fr::in(x), y); });
