@@ -25,10 +25,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "examples" / "porting" / "results"
 EXCERPT = RESULTS / "report_of_flood.txt"
-CODES = {"flood": "Flood", "cg": "Conjugate gradients", "particles": "Particles in cells"}
+CODES = {"flood": "Flood", "cg": "Conjugate gradients", "particles": "Particles in cells",
+         "fluid": "Fluid on a lattice", "gas": "Gas on a mesh"}
 # A simulated device is one CPU thread, and checks every index. On GPUs: the programs' default sizes.
 SIMULATED = {"flood": ["--size", "256", "--steps", "20"], "cg": ["--size", "64", "--steps", "10000"],
-             "particles": ["--size", "128", "--steps", "20"]}
+             "particles": ["--size", "128", "--steps", "20"], "fluid": ["--size", "128", "--steps", "20"],
+             "gas": ["--size", "128", "--steps", "20"]}
 NAMESPACE = re.compile(r"(}  // )?namespace step_\d|porting::result run")
 
 
