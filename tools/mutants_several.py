@@ -39,9 +39,31 @@ SEARCH, COMPARE = "core/src/cpu_sorting/search.cpp", "core/include/ferry/core/co
 EXPLAIN = "multigpu/src/expressions/explain_sharded.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
+SHARD_STRUCTS = "multigpu/include/ferry/multigpu/detail/loops/shard_struct_arguments.hpp"
+SHARDED_STRUCT = "multigpu/include/ferry/multigpu/sharded_struct.hpp"
+SHARDED_ADAPT, SWEEP = "multigpu/include/ferry/multigpu/sharded_adapt.hpp", "multigpu/include/ferry/multigpu/sweep.hpp"
 CPU_LOOP = "core/include/ferry/core/detail/kernels/cpu_loop.hpp"
 
 MUTANTS = [
+    ("structs", "loops over structs of sharded arrays are not ordered",
+     (SHARD_ARGUMENTS, "    a.each_array([&](const auto& x) { add_shard_use(list, x); });", "    (void)list;")),
+    ("structs", "poison is not written to the arrays of structs",
+     (SHARD_ARGUMENTS, "  if constexpr (is_struct_of_shards<A>)\n    a.each_array(f);", "  if constexpr (is_struct_of_shards<A>)\n    (void)f;")),
+    ("structs", "only the first halo of a struct is exchanged in sweeps",
+     (SWEEP, "plans[count++] = plan;", "plans[0] = plan, count = 1;")),
+    ("structs", "members of a struct do not tell their place", (SHARD_STRUCTS, "throw invalid_argument(path.text() + \": \" + plain_what(e));", "throw invalid_argument(plain_what(e));")),
+    ("structs", "halos of structs are not marked as out of date",
+     (SHARDED_STRUCT, "detail::map_members(members, detail::with_stale_arguments(), path())", "members")),
+    ("structs", "only the last halo of a struct is exchanged",
+     (SHARDED_STRUCT, "      plans.push_back(", "      plans.resize(1), plans[0] = (")),
+    ("structs", "teams of members are not compared", (SHARDED_STRUCT, "      detail::need_same_team(*of, a.team());\n", "")),
+    ("structs", "writes to structs are not noted",
+     (SHARD_ARGUMENTS, "  each_sharded(a, [&](const auto& x) { note_array_written(r, x); });", "  (void)r, (void)a;")),
+    ("structs", "unnamed members have no name in kernels", (SHARDED_STRUCT, "name.empty() ? of.label()", "name.empty() ? detail::array_label()")),
+    ("structs", "elements of records come from the first one",
+     (SHARDED_STRUCT, "&from[i]) + offset", "&from[0]) + offset")),
+    ("structs", "uploads leave their halos out of date",
+     (SHARDED_ADAPT, "if (a.layout().has_halo()) exchange_halos(a);", "(void)a;")),
     ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
     ("gate", "the policy is not told of staged copies",
      (MIRRORS, "reach::by_library, [&](native_stream n) {\n    lanes_", "reach::of_pages, [&](native_stream n) {\n    lanes_")),

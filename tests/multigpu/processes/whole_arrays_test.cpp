@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <ferry/eigen.hpp>
 #include <ferry/multigpu/sharded_eigen.hpp>
 #include <ferry/multigpu/sharded_npy.hpp>
 
@@ -236,6 +237,26 @@ BOOST_AUTO_TEST_CASE(moved_in_lines_of_the_program, *boost::unit_test::precondit
   deal_again<2, unified, device>(d, t, t);
   for (int i = 0; i < 5; ++i) deal_from_and_to_each<2, unified, unified>(d, t);
   lines.check(20);
+}
+
+BOOST_AUTO_TEST_CASE(structs_are_collected_in_each_process) {
+  const fr::team t = fr::team::world();
+  std::vector<double> x(19);
+  std::vector<float> y(12);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.5 * static_cast<double>(i);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(7 * i);
+  const auto shards = fr::adapt<fr::sharded_array>(t, {.halo = 1, .periodic = true}, std::tuple(x, std::optional(y)));
+  const auto host = fr::adapt<fr::host_array>(shards);
+  BOOST_TEST(fr::to_vector(std::get<0>(host)) == x);
+  BOOST_TEST(fr::to_vector(*std::get<1>(host)) == y);
+  const auto narrow = fr::adapt(t.device(t.first_local()), shards, fr::narrow);
+  BOOST_TEST(fr::to_vector(std::get<0>(narrow)) == std::vector<float>(x.begin(), x.end()));
+  BOOST_TEST(fr::adapt<fr::cpu_vector>(*std::get<1>(shards)) == y);
+
+  const auto eigen = fr::adapt<fr::eigen_array>(std::get<0>(shards));
+  BOOST_TEST(std::equal(x.begin(), x.end(), eigen.begin()));
+  const auto back = fr::adapt<fr::sharded_array>(t, {}, eigen);
+  BOOST_TEST(fr::to_vector(back) == x);
 }
 
 BOOST_AUTO_TEST_CASE(arrays_on_other_teams, *boost::unit_test::precondition(needs_processes{})) {

@@ -51,6 +51,7 @@ enum class call_fault : std::uint8_t {
   no_soa_span,
   other_members,
   no_shard_span,
+  no_struct_of_shards,  // the functor does not take the struct with shard_spans
   no_gathered_span,
   fixed_struct,    // a struct whose arrays do not follow a template parameter, or with members that kernels cannot take
   no_struct_span,  // the functor does not take the struct with spans

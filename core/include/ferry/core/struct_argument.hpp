@@ -45,7 +45,9 @@ template <class Move>
 struct relocated_spans {
   const Move& move;
   template <class X>
-  static constexpr bool is_leaf = mdspan_traits<X>::is;
+  static constexpr bool is_leaf = requires(const X& x, const Move& m) {
+    x.relocated(m);
+  };
   template <class X>
   using rebound = X;
   template <class X>

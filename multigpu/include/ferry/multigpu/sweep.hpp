@@ -36,22 +36,20 @@ namespace detail {
 [[noreturn]] void throw_partial_sweep();
 
 template <class A>
-void note_swept(const A&) {}
-template <class T, std::size_t Rank, memory_kind Kind>
-void note_swept(const sharded_argument<T, Rank, Kind>& a) {
-  if (a.mode != access_mode::in) halos_are_filled(*a.what);
+void note_swept(const A& a) {
+  each_sharded(a, [](const auto& x) {
+    if (x.mode != access_mode::in) halos_are_filled(*x.what);
+  });
 }
 
 // The halos of the arrays that a sweep writes. Throws if an array is distributed differently, or has wider halos than
 // the region.
-template <std::size_t Rank>
+template <std::size_t Rank, std::size_t Most>
 struct written_halos {
   const shard_layout<Rank>& region;
-  std::array<halo_plan*, 16> plans{};
+  std::array<halo_plan*, Most> plans{};
   std::size_t count = 0;
 
-  template <class A>
-  void look(const A&) {}
   template <class T, std::size_t ArrayRank, memory_kind Kind>
   void look(const sharded_argument<T, ArrayRank, Kind>& a) {
     const auto& layout = a.what->layout();
@@ -74,10 +72,10 @@ inline namespace FERRY_UNIT {
 
 template <class Region, class... A>
 auto halos_of_sweep(const Region& region, const A&... a) {
-  static_assert(sizeof...(A) <= 16, "a sweep takes at most 16 arguments");
   if (region.which() != shard_cells::owned) detail::throw_partial_sweep();
-  detail::written_halos<Region::rank> halos{region.layout()};
-  (halos.look(a), ...);
+  detail::written_halos<Region::rank, (most_arrays<typename detail::member_argument<A>::type> + ... + 0)> halos{
+      region.layout()};
+  (each_sharded(a, [&](const auto& x) { halos.look(x); }), ...);
   return halos;
 }
 

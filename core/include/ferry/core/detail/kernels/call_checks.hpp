@@ -163,6 +163,10 @@ consteval auto checked() {
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
   static_assert(
+      fault != no_struct_of_shards,
+      "declare the parameter as S<ferry::shard_span>, or S<ferry::const_shard_span> if it is only read, where "
+      "S is the template of the struct: the functor gets a struct of sharded arrays here");
+  static_assert(
       fault != no_gathered_span,
       "declare the parameter as ferry::gathered_span<const T, Rank>: the functor gets a sharded array with the "
       "ghosts of an exchange plan here");

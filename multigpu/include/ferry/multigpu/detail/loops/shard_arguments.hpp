@@ -100,6 +100,33 @@ constexpr bool is_sharded(const sharded_array<T, Rank, Kind>*) {
 }
 constexpr bool is_sharded(const void*) { return false; }
 
+// True for structs of sharded arrays, whose type has the template of the arrays as its first parameter.
+template <class X>
+inline constexpr bool is_sharded_struct =
+    lists_members<X>&& is_sharded(static_cast<const typename array_of_struct<std::remove_cvref_t<X>>::type*>(nullptr));
+
+// Arguments in the place of a struct of sharded arrays; see shard_struct_arguments.hpp.
+template <class A>
+inline constexpr bool is_struct_of_shards = false;
+
+// Calls f for each sharded array in an argument of a call.
+template <class A, class F>
+void each_sharded(const A& a, const F& f) {
+  if constexpr (requires { a.each_sharded(f); }) a.each_sharded(f);
+}
+template <class T, std::size_t Rank, memory_kind Kind, class F>
+void each_sharded(const sharded_argument<T, Rank, Kind>& a, const F& f) {
+  f(a);
+}
+// Calls f for an argument of one kernel, or for each array in a struct of sharded arrays.
+template <class A, class F>
+void each_shard(const A& a, const F& f) {
+  if constexpr (is_struct_of_shards<A>)
+    a.each_array(f);
+  else
+    f(a);
+}
+
 template <class X>
 inline constexpr bool is_sharded_argument = false;
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -113,10 +140,8 @@ sharded_argument<T, Rank, Kind> with_stale_halos(sharded_argument<T, Rank, Kind>
   return a;
 }
 // Records what a loop over a region wrote. Called when the work of the loop has been submitted.
-template <class Region, class A>
-void note_written(const Region&, const A&) {}
 template <class Region, class T, std::size_t Rank, memory_kind Kind>
-void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
+void note_array_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
   if (a.mode == access_mode::in) return;
   if constexpr (Region::rank == Rank) {
     a.what->note_changed(r);
@@ -125,6 +150,10 @@ void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
     const auto c = components_of(a.what->name(), l, r.layout());
     a.what->note_changed(region_with_components<Rank, Region::rank>{r, c, l.extents()});
   }
+}
+template <class Region, class A>
+void note_written(const Region& r, const A& a) {
+  each_sharded(a, [&](const auto& x) { note_array_written(r, x); });
 }
 
 // Converts sharded and replicated arrays, and all other arguments, for a parameter P of the functor, as as_argument
@@ -138,8 +167,16 @@ auto as_shard_argument(A&& a) {
       return refused_argument<call_fault::out_of_a_reader>();
     else
       return typename X::argument(a);
+  } else if constexpr (is_sharded_struct<X>) {  // in() and inout() of struct_of_shards.hpp
+    if constexpr (is_const || reads)
+      return as_shard_argument<P>(in(std::as_const(a), source_line{}));
+    else
+      return as_shard_argument<P>(inout(a, source_line{}));
   } else if constexpr (is_sharded_argument<X>) {
-    return with_stale_halos(X(a));
+    if constexpr (requires { a.with_stale_sides(); })
+      return a.with_stale_sides();
+    else
+      return with_stale_halos(X(a));
   } else if constexpr (requires { a.of_member(std::size_t{}); }) {
     return X(a);
   } else if constexpr (reads && !is_const) {
@@ -193,7 +230,8 @@ struct shard_loop_arguments : device_arguments {
 // Returns the part of a sharded array that a kernel over these cells of a region on `member` may access.
 template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
 shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<RegionRank>& region,
-                                    const shard_part<RegionRank>& part, const sharded_argument<T, Rank, Kind>& a) {
+                                    const shard_part<RegionRank>& part, const sharded_argument<T, Rank, Kind>& a,
+                                    array_label label) {
   const auto& layout = a.what->layout();
   const shard_part<Rank> p = with_components(components_of(a.what->name(), layout, region), layout.extents(), part);
   const box<Rank> local = layout.local(member);
@@ -201,8 +239,7 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   const box<Rank> seen = a.mode == access_mode::out ? p.bounding_range : reach.around(p.bounding_range, local);
   auto cells = cells_for_call(*a.what, member, seen);
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
-  made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
-               array_label(a.what->name().c_str())};
+  made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(), label};
   made.region = p, made.member = member, made.reach = reach, made.name = &a.what->name(), made.stale = a.stale.get();
   if (made.stale && runtime::current().checks.has(check::halos)) [[unlikely]]
     refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
@@ -216,29 +253,42 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   }
   return made;
 }
+template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
+shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<RegionRank>& region,
+                                    const shard_part<RegionRank>& part, const sharded_argument<T, Rank, Kind>& a) {
+  return argument_of(member, region, part, a, array_label(a.what->name().c_str()));
+}
 template <class RegionLayout, class Part, class A>
-decltype(auto) argument_of(std::size_t member, const RegionLayout&, const Part&, const A& a) {
+decltype(auto) argument_of(std::size_t member, const RegionLayout& region, const Part& part, const A& a) {
   if constexpr (requires { a.of_member(member); })
     return a.of_member(member);
+  else if constexpr (requires { a.of_part(member, region, part); })
+    return a.of_part(member, region, part);
   else
     return A(a);
 }
 
-template <class List, class A>
-void add_shard_use(List& list, const A& a) {
-  add_use<A>(list, a);
-}
 template <class List, class T, std::size_t Rank>
 void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
   for (const byte_range& r : a.reads) list.add(*a.owner, r, false);
   for (const byte_range& w : a.writes) list.add(*a.owner, w, true, a.mode == access_mode::out && a.contiguous);
+}
+template <class List, class A>
+void add_shard_use(List& list, const A& a) {
+  if constexpr (is_struct_of_shards<A>)
+    a.each_array([&](const auto& x) { add_shard_use(list, x); });
+  else
+    add_use<A>(list, a);
 }
 
 // Returns an argument for a kernel that runs on staged copies. A member can always access its shard, which is not
 // copied.
 template <class Launch, class A>
 A moved_shard_argument(const Launch& launch, const A& a) {
-  return launch.moved(a);
+  if constexpr (is_struct_of_shards<A>)
+    return a;
+  else
+    return launch.moved(a);
 }
 template <class Launch, class T, std::size_t Rank>
 shard_argument<T, Rank> moved_shard_argument(const Launch&, const shard_argument<T, Rank>& a) {
@@ -277,12 +327,18 @@ bool reads_cells_of(const shard_argument<T, Rank>& x, const shard_argument<U, Ot
 }
 template <class X, class... A>
 bool is_shard_read_beside(const X& x, const A&... all) {
-  return (reads_cells_of(x, all) || ...);
+  bool reads = false;
+  (each_shard(all, [&](const auto& o) { reads = reads || reads_cells_of(x, o); }), ...);
+  return reads;
 }
 template <class Give, class... A>
 void poison_shard_outputs(Give& enqueue, const A&... a) {
   if (runtime::current().checks.has(check::poison)) [[unlikely]]
-    ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(enqueue.outputs_to_poison(), a)), ...);
+    (each_shard(a,
+                [&](const auto& x) {
+                  if (!is_shard_read_beside(x, a...)) add_shard_outputs(enqueue.outputs_to_poison(), x);
+                }),
+     ...);
 }
 
 // For check::uses: adds the cells that `out` promises to write, and those that `in` may read.

@@ -54,7 +54,7 @@ class watched_shards {
  public:
   template <class... A>
   explicit watched_shards(const A&... a) {
-    (add_watched(cells_, a), ...);
+    (each_shard(a, [&](const auto& x) { add_watched(cells_, x); }), ...);
   }
   template <class Run>
   void operator()(const relocation& move, Run run) const {
