@@ -92,21 +92,21 @@ auto make_sharded_struct_argument(S& s, access_mode mode) {
 /// Marks all arrays of a struct as read, as for sharded arrays. The functor takes the struct as `S<const_shard_span>`.
 /// @param s the struct
 /// @throws invalid_argument naming the member, if an array is default-constructed
-template <sharded_struct S>
-auto in(const S& s, source_line = source_line::here()) {
+template <sharded_struct Shards>
+auto in(const Shards& s, source_line = source_line::here()) {
   return detail::make_sharded_struct_argument<true>(s, detail::access_mode::in);
 }
 /// Marks all arrays of a struct as read and written, as for sharded arrays. The functor takes the struct as
 /// `S<shard_span>`.
-template <sharded_struct S>
-auto inout(S& s, source_line = source_line::here()) {
-  static_assert(!std::is_const_v<S>, "inout(s): the struct is const: pass in(s)");
+template <sharded_struct Shards>
+auto inout(Shards& s, source_line = source_line::here()) {
+  static_assert(!std::is_const_v<Shards>, "inout(s): the struct is const: pass in(s)");
   return detail::make_sharded_struct_argument<false>(s, detail::access_mode::inout);
 }
 /// Marks all arrays of a struct as written, as for sharded arrays: every cell of the region is written, none is read.
-template <sharded_struct S>
-auto out(S& s, source_line = source_line::here()) {
-  static_assert(!std::is_const_v<S>, "out(s): the struct is const: pass in(s)");
+template <sharded_struct Shards>
+auto out(Shards& s, source_line = source_line::here()) {
+  static_assert(!std::is_const_v<Shards>, "out(s): the struct is const: pass in(s)");
   auto argument = detail::make_sharded_struct_argument<false>(s, detail::access_mode::out);
   if constexpr (detail::is_sharded_argument<decltype(argument)>)
     return out_argument<decltype(argument)>{std::move(argument)};
