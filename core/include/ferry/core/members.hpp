@@ -186,14 +186,18 @@ struct wrapper<std::vector<T, Allocator>> {
   }
 };
 
+struct number_members {
+  template <class... M>
+  std::index_sequence_for<M...> operator()(M&...) const;
+};
+
 template <class X, class Map>
 auto map_members(X& x, const Map& map, const member_path& path) {
   using V = std::remove_const_t<X>;
   if constexpr (Map::template is_leaf<V>) {
     return map(x, path);
   } else if constexpr (lists_members<V>) {
-    using names = std::remove_cvref_t<decltype(x.ferry_with_members(
-        [](auto&... m) { return std::make_index_sequence<sizeof...(m)>(); }))>;
+    using names = std::remove_cvref_t<decltype(x.ferry_with_members(number_members()))>;
     return map_listed<typename Map::template rebound<V>>(x, map, path, names());
   } else if constexpr (wrapper<V>::is) {
     return wrapper<V>::map(x, map, path);

@@ -93,12 +93,16 @@ inline constexpr bool is_struct_argument<struct_argument<A>> = true;
 
 // The greatest number of arrays in a struct of arguments.
 template <class X>
+struct arrays_in;
+struct count_arrays {
+  template <class... M>
+  std::integral_constant<std::size_t, (arrays_in<std::remove_cvref_t<M>>::count + ... + 0)> operator()(M&...) const;
+};
+template <class X>
 struct arrays_in {
   static constexpr std::size_t count = [] {
     if constexpr (lists_members<X>)
-      return decltype(std::declval<const X&>().ferry_with_members([](const auto&... m) {
-        return std::integral_constant<std::size_t, (arrays_in<std::remove_cvref_t<decltype(m)>>::count + ... + 0)>();
-      }))::value;
+      return decltype(std::declval<const X&>().ferry_with_members(count_arrays()))::value;
     else
       return is_array_argument<X> ? 1 : 0;
   }();
