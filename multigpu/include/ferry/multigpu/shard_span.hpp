@@ -46,7 +46,8 @@ class shard_span {
       : data_(data),
         label_(label) {
     for (std::size_t d = 0; d != Rank; ++d)
-      begin_[d] = seen.begin[d], length_[d] = seen.length(d), stride_[d] = s[d], extent_[d] = whole[d];
+      begin_[d] = seen.begin[d], length_[d] = seen.length(d), stride_[d] = s[d], extent_[d] = whole[d],
+      first_ += offset(seen.begin[d], s[d]);
   }
 #endif
   /// Converts from an mdspan of a whole array, without halos.
@@ -62,7 +63,7 @@ class shard_span {
         label_(o.label()) {
     for (std::size_t d = 0; d != Rank; ++d)
       begin_[d] = o.begin(d), length_[d] = o.length(d), stride_[d] = o.stride(d), extent_[d] = o.extent(d),
-      refuse(d, o.refused_low(d), o.refused_high(d));
+      first_ += offset(begin_[d], stride_[d]), refuse(d, o.refused_low(d), o.refused_high(d));
   }
   /// @overload
   template <class U>
@@ -96,11 +97,10 @@ class shard_span {
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
   operator()(Index... index) const {
-    std::size_t at = 0;  // unsigned, because g++ vectorizes no signed sum of products
-    [[maybe_unused]] int d = 0;
-    ((at += checked(d, static_cast<std::size_t>(index) - static_cast<std::size_t>(begin_[d])) *
-            static_cast<std::size_t>(stride_[d]),
-      ++d),
+    std::size_t at = 0 - first_;  // unsigned, because g++ vectorizes no signed sum of products
+    int d = 0;
+    ((check(d, static_cast<std::size_t>(index)),
+      at += static_cast<std::size_t>(index) * static_cast<std::size_t>(stride_[d]), ++d),
      ...);
     return data_[static_cast<std::ptrdiff_t>(at)];
   }
@@ -132,16 +132,20 @@ class shard_span {
   }
 
  private:
-  // i: distance from the first index that this device sees.
-  FERRY_HOST_DEVICE std::size_t checked([[maybe_unused]] int d, std::size_t i) const {
+  FERRY_HOST_DEVICE static std::size_t offset(std::ptrdiff_t i, std::ptrdiff_t stride) {
+    return static_cast<std::size_t>(i) * static_cast<std::size_t>(stride);
+  }
+
+  FERRY_HOST_DEVICE void check([[maybe_unused]] int d, [[maybe_unused]] std::size_t index) const {
 #if FERRY_CHECKS
+    const std::size_t i = index - static_cast<std::size_t>(begin_[d]);
     const std::size_t low = refused_[2 * d], both = low + refused_[2 * d + 1];
     if (i - low >= length_[d] - both && !label_.is_unchecked())
       out_of_range(label_, d, static_cast<std::ptrdiff_t>(i), begin_[d], length_[d]);
 #endif
-    return i;
   }
-  // No member is passed by its address: then compilers would vectorize no loop with the span. i: as above.
+  // No member is passed by its address: then compilers would vectorize no loop with the span.
+  // i: distance from the first index that this device sees.
 #if FERRY_IN_DEVICE_CODE
   FERRY_HOST_DEVICE static void out_of_range([[maybe_unused]] detail::array_label label, [[maybe_unused]] int d,
                                              [[maybe_unused]] std::ptrdiff_t i, [[maybe_unused]] std::ptrdiff_t begin,
@@ -171,6 +175,7 @@ class shard_span {
 #endif
 
   T* data_ = nullptr;
+  std::size_t first_ = 0;  // offset of begin_ from index 0: one addition an access, not one a dimension
   std::ptrdiff_t begin_[Rank] = {};
   std::size_t length_[Rank] = {};
   std::ptrdiff_t stride_[Rank] = {};
