@@ -23,13 +23,15 @@ class flow {
       : c_(c),
         now_(t, {9, c.rows, c.columns}, {.axis = 1, .halo = {0, 1, 0}}),
         next_(t, {9, c.rows, c.columns}, {.axis = 1, .halo = {0, 1, 0}}),
-        solid_(t, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}}) {
-    fr::copy(c.solid(), solid_);
-    fr::exchange_halos(solid_);
-    fr::parallel_for(fr::sweep(solid_), lattice::start{c.inflow}, fr::out(now_));
+        walls_(t, {c.rows, c.columns}) {
+    fr::sharded_array<unsigned char, 2> solid(t, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}});
+    fr::copy(c.solid(), solid);
+    fr::exchange_halos(solid);
+    fr::parallel_for(fr::sweep(walls_), lattice::find_walls{}, fr::in(solid), fr::out(walls_));
+    fr::parallel_for(fr::sweep(walls_), lattice::start{c.inflow}, fr::out(now_));
   }
   void step() {
-    fr::parallel_for(fr::sweep(solid_), lattice::step{c_.inflow, c_.rate()}, fr::in(now_), fr::in(solid_),
+    fr::parallel_for(fr::sweep(walls_), lattice::step{c_.inflow, c_.rate()}, fr::in(now_), fr::in(walls_),
                      fr::out(next_));
     swap(now_, next_);
   }
@@ -38,7 +40,7 @@ class flow {
  private:
   channel c_;
   fr::sharded_array<double, 3> now_, next_;
-  fr::sharded_array<unsigned char, 2> solid_;
+  fr::sharded_array<unsigned short, 2> walls_;
 };
 
 // Up to rounding: nvcc contracts multiplications and additions.

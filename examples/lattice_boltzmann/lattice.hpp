@@ -34,15 +34,32 @@ FERRY_FUNCTOR_USING((d2q9), moments, {
   }
 });
 
+// The walls of each cell, one bit a direction: set if populations of direction q come from a solid cell, for q = 0 if
+// the cell itself is solid. A step reads these two bytes instead of nine cells of `solid`.
+FERRY_FUNCTOR_USING((d2q9), find_walls, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const unsigned char, 2> solid,
+                                    ferry::shard_span<unsigned short, 2> walls) const {
+    unsigned bits = 0;
+    for (int q = 0; q < d2q9::directions; ++q) {
+      const std::size_t row = i - static_cast<std::size_t>(d2q9::down(q));
+      const std::size_t column = j - static_cast<std::size_t>(d2q9::right(q));
+      const bool inside = row < solid.extent(0) && column < solid.extent(1);
+      if (inside && solid(row, column)) bits |= 1u << q;
+    }
+    walls(i, j) = static_cast<unsigned short>(bits);
+  }
+});
+
 // One step of a cell: it pulls the populations of its neighbours, then they collide. Populations that come from a solid
 // cell bounce back. At the left end, the fluid enters at a fixed velocity; at the right end, it leaves.
 FERRY_FUNCTOR_USING((d2q9, moments), step, {
   double inflow;
   double rate;  // of the collisions: 1 / (3 viscosity + 1/2)
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const double, 3> now,
-                                    ferry::shard_span<const unsigned char, 2> solid,
+                                    ferry::shard_span<const unsigned short, 2> walls,
                                     ferry::shard_span<double, 3> next) const {
-    if (solid(i, j)) {
+    const unsigned solid = walls(i, j);
+    if (solid & 1u) {
       for (int q = 0; q < d2q9::directions; ++q) next(q, i, j) = now(q, i, j);
       return;
     }
@@ -53,10 +70,10 @@ FERRY_FUNCTOR_USING((d2q9, moments), step, {
       const std::size_t column = j - static_cast<std::size_t>(d2q9::right(q));
       const bool enters = j == 0 && d2q9::right(q) == 1;
       const bool leaves = j + 1 == now.extent(2) && d2q9::right(q) == -1;
-      f[q] = enters               ? d2q9::equilibrium(q, 1, inflow, 0)
-             : leaves             ? now(q, i, j)
-             : solid(row, column) ? now(d2q9::opposite(q), i, j)
-                                  : now(q, row, column);
+      f[q] = enters            ? d2q9::equilibrium(q, 1, inflow, 0)
+             : leaves          ? now(q, i, j)
+             : solid >> q & 1u ? now(d2q9::opposite(q), i, j)
+                               : now(q, row, column);
       m.add(q, f[q]);
     }
     m.divide();
