@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(of_one_variable_are_lists) {
       [&] {
         fr::shard_layout<2>(t, {8, 8}, {.axis = axis, .halo = {width}});
       },
-      {"1 halo width"});
+      {"a sharded array of rank 2 cannot have 1 halo width: pass one number for each axis"});
 }
 
 BOOST_AUTO_TEST_CASE(out_of_range_are_refused) {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(out_of_range_are_refused) {
   refused({.axis = {none, one}, .grid = {two, one}}, "a grid of 2 x 1 members on a team of 4");
   refused({.axis = {none, one}, .grid = {most, most - 3}}, "a grid of -1 x -4 members on a team of 4");
   refused({.axis = {none, one}, .grid = {std::size_t{1} << 62, std::size_t{8}}}, "members on a team of 4");
-  refused({.axis = {none, one}, .halo = {one, before}}, "a halo of width -1 along axis 1");
+  refused({.axis = {none, one}, .halo = {one, before}}, "cannot have a halo of width -1 along axis 1");
 }
 
 // Ghost cells of an array of one device.

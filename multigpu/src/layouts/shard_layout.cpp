@@ -10,6 +10,9 @@ namespace {
 
 using axis_numbers = std::vector<std::size_t>;
 
+// "1 cell", "3 cells".
+std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
 std::string array_of_rank(std::size_t rank) { return "a sharded array of rank " + std::to_string(rank); }
 
 // Returns the axes of distribution: in the order of the grid, ascending without one.
@@ -32,13 +35,17 @@ axis_numbers checked_axes(const shard_options& o, std::size_t rank) {
 
 std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers& axes, std::size_t rank) {
   if (!o.halo.one && o.halo.widths.size() != rank)
-    throw invalid_argument(array_of_rank(rank) + " is given " + std::to_string(o.halo.widths.size()) +
-                           " halo widths: give one an axis, or one number for the axis of distribution");
+    throw invalid_argument(array_of_rank(rank) + " cannot have " + counted(o.halo.widths.size(), "halo width") +
+                           ": pass one number for each axis in .halo, or one without braces for the axes of " +
+                           "distribution");
   std::vector<std::size_t> halo(rank, 0);
   for (std::size_t d = 0; d < rank; ++d) {
     const bool is_cut = std::find(axes.begin(), axes.end(), d) != axes.end();
     const std::ptrdiff_t w = !o.halo.one ? o.halo.widths[d] : is_cut ? o.halo.widths[0] : 0;
-    if (w < 0) throw invalid_argument("a halo of width " + std::to_string(w) + " along axis " + std::to_string(d));
+    if (w < 0)
+      throw invalid_argument(array_of_rank(rank) + " cannot have a halo of width " + std::to_string(w) +
+                             " along axis " + std::to_string(d) + ": pass the number of cells in .halo, 0 for no " +
+                             "halo");
     halo[d] = static_cast<std::size_t>(w);
   }
   return halo;
@@ -47,8 +54,9 @@ std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers
 std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
   if (o.periodic.one) return std::vector<bool>(rank, o.periodic.axes[0]);
   if (o.periodic.axes.size() != rank)
-    throw invalid_argument(array_of_rank(rank) + " is told for " + std::to_string(o.periodic.axes.size()) +
-                           " axes whether they are periodic: say it for each, or once for all");
+    throw invalid_argument(array_of_rank(rank) + " cannot have " + counted(o.periodic.axes.size(), "value") +
+                           " in .periodic: pass true or false for each axis, or one of them without braces for all " +
+                           "axes");
   return o.periodic.axes;
 }
 
@@ -56,8 +64,8 @@ std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
 void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what) {
   if (width > cells)
     throw invalid_argument("a halo of width " + std::to_string(width) + " along axis " + std::to_string(axis) +
-                           " is wider than " + what + ", which has " + std::to_string(cells) +
-                           " cells along it: use a narrower halo, fewer devices, another axis, or another .grid");
+                           " is wider than " + what + ", which has " + counted(cells, "cell") +
+                           " along it: use a narrower halo, fewer devices, another axis, or another .grid");
 }
 
 // The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes,
