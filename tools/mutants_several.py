@@ -267,6 +267,8 @@ MUTANTS = [
     ("grids", "positions count the cells of a member along the last axis", (JOINED, "    inner *= all;\n", "    inner *= count;\n")),
     ("grids", "a grid need not have the size of the team", (LAYOUT_CPP, "if (!fits || all != team)", "if (!fits)")),
     ("grids", "the chosen grid has the most cells beside cuts", (LAYOUT_CPP, "best_.empty() || now < cost_)", "best_.empty() || now > cost_)")),
+    ("grids", "lists of widths are one number", ("multigpu/include/ferry/multigpu/shard_layout.hpp", "  halo_widths(std::initializer_list<detail::listed_integer> each) : widths(each.begin(), each.end()), one(false) {}", "  halo_widths(std::initializer_list<detail::listed_integer> each) : widths(each.begin(), each.end()) {}")),
+    ("grids", "spaces of members are cubes", ("multigpu/include/ferry/multigpu/replicated_array.hpp", "each.space[d] = space[d].value;", "each.space[d] = space[0].value;")),
     ("grids", "grids are chosen in the order of the axes", (LAYOUT_CPP, "  if (o.grid.members.empty()) std::sort(axes.begin(), axes.end());\n", "")),
     ("grids", "halos wider than shards along later axes are let through", (LAYOUT_CPP, "for (std::size_t at = 0; at < members; ++at)\n", "for (std::size_t at = 0; at < members && d == 0; ++at)\n")),
     ("grids", "scans run along one of several axes", (SCAN, "array.distribution().grid.cuts() > 1)", "array.distribution().grid.cuts() > 9)")),
