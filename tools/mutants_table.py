@@ -384,6 +384,7 @@ MUTANTS = [
     ("threads", "threads leave the parts of others undone", (WORKERS, "n != shares.size(); ++n, of", "n != 1; ++n, of")),
     ("threads", "loops of the CPU take all views for rows", (CPU_LOOP, "return (... && has_unit_strides(p));", "return true;")),
     ("threads", "loops of simulated devices check no index", (CPU_LOOP, "if (how == index_checks::never ||", "if (how != index_checks::always ||")),
+    ("threads", "loops with and without checks have one name", ("core/include/ferry/core/macros.hpp", "FERRY_UNIT build_without_cuda_with_checks", "FERRY_UNIT build_without_cuda")),
     ("threads", "check=on checks no index", (SIM_OPTIONS, 'value == "on" ? index_checks::always : index_checks::never', "index_checks::never")),
     ("threads", "FERRY_CHECK checks no index on the CPU", (SIM_MACHINE, "if (all.are_cpus) all.indices = index_checks::always;", "")),
     ("threads", "sums lose the ends of lines", (CPU_REDUCTION, "    for (std::size_t k = 0; i != n; ++i, ++k) lane_[k] = op_(lane_[k], static_cast<T>(value(i)));\n", "")),

@@ -26,11 +26,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "examples" / "porting" / "results"
 EXCERPT = RESULTS / "report_of_flood.txt"
 CODES = {"flood": "Flood", "cg": "Conjugate gradients", "particles": "Particles in cells",
-         "fluid": "Fluid on a lattice", "gas": "Gas on a mesh"}
+         "fluid": "Fluid on a lattice", "gas": "Gas on a mesh", "heat3d": "Heat in a block"}
+DIMENSIONS = {"heat3d": 3}                 # of the space; 2 for the others
 # A simulated device is one CPU thread, and checks every index. On GPUs: the programs' default sizes.
 SIMULATED = {"flood": ["--size", "256", "--steps", "20"], "cg": ["--size", "64", "--steps", "10000"],
              "particles": ["--size", "128", "--steps", "20"], "fluid": ["--size", "128", "--steps", "20"],
-             "gas": ["--size", "128", "--steps", "20"]}
+             "gas": ["--size", "128", "--steps", "20"], "heat3d": ["--size", "40", "--steps", "20"]}
 NAMESPACE = re.compile(r"(}  // )?namespace step_\d|porting::result run")
 
 
@@ -103,7 +104,8 @@ def times_table(results):
         steps = [r for r in results if r["code"] == code]
         for result in steps:
             is_first = result["step"] == 1
-            size = f"{CODES[code]}, {result['size']} x {result['size']}, {result['steps']} steps" if is_first else ""
+            shape = " x ".join([str(result["size"])] * DIMENSIONS.get(code, 2))
+            size = f"{CODES[code]}, {shape}, {result['steps']} steps" if is_first else ""
             text.append(row([size, what(result), f"{result['ms']:.3g}", "" if is_first else faster(result, steps[0]),
                              "" if is_first else agreement(result)]))
     return "\n".join(text) + "\n"
@@ -191,6 +193,7 @@ def self_test():
     table = times_table([one, {**one, "step": 5, "ms": 0.01, "difference": 2.34e-14, "devices": 2}])
     assert "| Conjugate gradients, 9 x 9, 7 steps | 1. CPU | 0.123 |  |  |" in table, table
     assert "| 5. 2 GPUs | 0.01 | 12 x | within 2e-14 |" in table and table.startswith("2 x GPU; medians of up to 3 runs"), table
+    assert "| Heat in a block, 9 x 9 x 9, 7 steps | 1. CPU |" in times_table([{**one, "code": "heat3d"}])
     with tempfile.TemporaryDirectory() as folder:
         for name, more in (("a", {"simulated": True}), ("b", {}), ("c", {"devices": 4})):
             (pathlib.Path(folder) / f"{name}.jsonl").write_text(json.dumps({**one, **more}) + "\n")

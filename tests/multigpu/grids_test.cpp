@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(errors_state_the_remedy) {
   refused({.axis = {0, 0}}, "is to be cut along axis 0 twice: name each axis once");
   refused({.axis = {0, 2}, .grid = {2, 2}}, "of rank 2 is to be cut along axis 2: axes are counted from 0");
   refused({.axis = {-1, 0}}, "is to be cut along axis -1");
-  refused({.axis = std::initializer_list<std::ptrdiff_t>{}}, "is cut along no axis: name at least one");
+  refused({.axis = {}}, "is cut along no axis: name at least one");
   refused({.axis = {0, 1}, .grid = {2, 2}, .halo = {1, 4}},
           "a halo of width 4 along axis 1 is wider than the shard of member 1, which has 3 cells along it", {8, 7});
   refused({.axis = {0, 1}, .grid = {2, 2}, .halo = 4},

@@ -42,9 +42,10 @@ inline fr::shard_options any_cut(dice& d, std::size_t rank, std::size_t members)
     if (std::find(o.axis.axes.begin(), o.axis.axes.end(), axis) == o.axis.axes.end()) o.axis.axes.push_back(axis);
   }
   if (o.axis.axes.size() == 1 || d.below(3) == 0) return o;
-  o.grid.assign(o.axis.axes.size(), 1);
+  o.grid.members.assign(o.axis.axes.size(), 1);
   for (std::size_t n = 2; members > 1; ++n)
-    for (; members % n == 0; members /= n) o.grid[d.below(o.grid.size())] *= static_cast<std::ptrdiff_t>(n);
+    for (; members % n == 0; members /= n)
+      o.grid.members[d.below(o.grid.members.size())] *= static_cast<std::ptrdiff_t>(n);
   return o;
 }
 

@@ -10,6 +10,9 @@ namespace {
 
 using axis_numbers = std::vector<std::size_t>;
 
+// "1 cell", "3 cells".
+std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
 std::string array_of_rank(std::size_t rank) { return "a sharded array of rank " + std::to_string(rank); }
 
 // Returns the axes of distribution: in the order of the grid, ascending without one.
@@ -26,19 +29,23 @@ axis_numbers checked_axes(const shard_options& o, std::size_t rank) {
                              " twice: name each axis once");
     axes.push_back(static_cast<std::size_t>(axis));
   }
-  if (o.grid.empty()) std::sort(axes.begin(), axes.end());
+  if (o.grid.members.empty()) std::sort(axes.begin(), axes.end());
   return axes;
 }
 
 std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers& axes, std::size_t rank) {
   if (!o.halo.one && o.halo.widths.size() != rank)
-    throw invalid_argument(array_of_rank(rank) + " is given " + std::to_string(o.halo.widths.size()) +
-                           " halo widths: give one an axis, or one number for the axis of distribution");
+    throw invalid_argument(array_of_rank(rank) + " cannot have " + counted(o.halo.widths.size(), "halo width") +
+                           ": pass one number for each axis in .halo, or one without braces for the axes of " +
+                           "distribution");
   std::vector<std::size_t> halo(rank, 0);
   for (std::size_t d = 0; d < rank; ++d) {
     const bool is_cut = std::find(axes.begin(), axes.end(), d) != axes.end();
     const std::ptrdiff_t w = !o.halo.one ? o.halo.widths[d] : is_cut ? o.halo.widths[0] : 0;
-    if (w < 0) throw invalid_argument("a halo of width " + std::to_string(w) + " along axis " + std::to_string(d));
+    if (w < 0)
+      throw invalid_argument(array_of_rank(rank) + " cannot have a halo of width " + std::to_string(w) +
+                             " along axis " + std::to_string(d) + ": pass the number of cells in .halo, 0 for no " +
+                             "halo");
     halo[d] = static_cast<std::size_t>(w);
   }
   return halo;
@@ -47,8 +54,9 @@ std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers
 std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
   if (o.periodic.one) return std::vector<bool>(rank, o.periodic.axes[0]);
   if (o.periodic.axes.size() != rank)
-    throw invalid_argument(array_of_rank(rank) + " is told for " + std::to_string(o.periodic.axes.size()) +
-                           " axes whether they are periodic: say it for each, or once for all");
+    throw invalid_argument(array_of_rank(rank) + " cannot have " + counted(o.periodic.axes.size(), "value") +
+                           " in .periodic: pass true or false for each axis, or one of them without braces for all " +
+                           "axes");
   return o.periodic.axes;
 }
 
@@ -56,8 +64,8 @@ std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
 void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what) {
   if (width > cells)
     throw invalid_argument("a halo of width " + std::to_string(width) + " along axis " + std::to_string(axis) +
-                           " is wider than " + what + ", which has " + std::to_string(cells) +
-                           " cells along it: use a narrower halo, fewer devices, another axis, or another .grid");
+                           " is wider than " + what + ", which has " + counted(cells, "cell") +
+                           " along it: use a narrower halo, fewer devices, another axis, or another .grid");
 }
 
 // The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes,
@@ -113,19 +121,20 @@ std::string product_of(const std::vector<std::ptrdiff_t>& grid) {
 
 // Returns the members along each axis of distribution.
 std::vector<std::size_t> checked_members(const shard_options& o, const axis_numbers& axes, std::size_t team) {
-  if (o.grid.size() != axes.size())
-    throw invalid_argument("a grid of " + product_of(o.grid) + " members for a sharded array that is cut along " +
-                           std::to_string(axes.size()) + (axes.size() == 1 ? " axis" : " axes") +
+  if (o.grid.members.size() != axes.size())
+    throw invalid_argument("a grid of " + product_of(o.grid.members) +
+                           " members for a sharded array that is cut along " + std::to_string(axes.size()) +
+                           (axes.size() == 1 ? " axis" : " axes") +
                            ": give one number for each axis in .axis, as in .axis = {0, 1}, .grid = {2, 2}");
   std::size_t all = 1;
   bool fits = true;
-  for (const std::ptrdiff_t n : o.grid)
+  for (const std::ptrdiff_t n : o.grid.members)
     fits = fits && n > 0 && !__builtin_mul_overflow(all, static_cast<std::size_t>(n), &all);
   if (!fits || all != team)
-    throw invalid_argument("a grid of " + product_of(o.grid) + " members on a team of " + std::to_string(team) +
+    throw invalid_argument("a grid of " + product_of(o.grid.members) + " members on a team of " + std::to_string(team) +
                            ": the product of the numbers must be the size of the team; leave .grid out to have one " +
                            "chosen");
-  return {o.grid.begin(), o.grid.end()};
+  return {o.grid.members.begin(), o.grid.members.end()};
 }
 
 void check_halos_fit(const checked_options& o, std::span<const std::size_t> shape) {
@@ -146,7 +155,7 @@ checked_options check_options(const shard_options& o, std::span<const std::size_
   const axis_numbers axes = checked_axes(o, rank);
   checked_options checked{{}, checked_halo(o, axes, rank), checked_periods(o, rank)};
   const std::vector<std::size_t> along =
-      o.grid.empty() ? grid_choice(shape, axes).of(members) : checked_members(o, axes, members);
+      o.grid.members.empty() ? grid_choice(shape, axes).of(members) : checked_members(o, axes, members);
   for (std::size_t k = 0; k != axes.size(); ++k) checked.grid.members[rank - 1 - axes[k]] = along[k];
   checked.grid.number_members();
   if (std::find(shape.begin(), shape.end(), std::size_t{0}) == shape.end()) check_halos_fit(checked, shape);
@@ -159,7 +168,7 @@ shard_options options_of(const member_grid& grid, std::size_t rank) {
   for (std::size_t d = 0; d != rank; ++d) {
     if (!grid.is_cut(rank - 1 - d)) continue;
     o.axis.axes.push_back(static_cast<std::ptrdiff_t>(d));
-    o.grid.push_back(static_cast<std::ptrdiff_t>(grid.members[rank - 1 - d]));
+    o.grid.members.push_back(static_cast<std::ptrdiff_t>(grid.members[rank - 1 - d]));
   }
   return o;
 }
@@ -169,7 +178,7 @@ std::string text_of(const member_grid& grid, std::size_t rank) {
   std::string text = o.axis.axes.size() == 1 ? "axis " : "axes ";
   for (std::size_t k = 0; k != o.axis.axes.size(); ++k)
     text += (k == 0 ? "" : k + 1 == o.axis.axes.size() ? " and " : ", ") + std::to_string(o.axis.axes[k]);
-  return text + " of a team of " + product_of(o.grid);
+  return text + " of a team of " + product_of(o.grid.members);
 }
 
 void check_ranges(std::span<const slice> ranges, std::size_t rank) {

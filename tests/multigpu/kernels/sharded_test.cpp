@@ -182,12 +182,19 @@ BOOST_AUTO_TEST_CASE(arrays_that_cannot_be) {
                            std::initializer_list<std::string_view> parts) {
     check_error<fr::invalid_argument>([&] { field(t, e, o); }, parts);
   };
-  refused({7, 5}, {.halo = 2}, {"width 2", "axis 0", "shard of member 3", "1 cells", "fewer devices"});
+  refused({7, 5}, {.halo = 2}, {"width 2", "axis 0", "shard of member 3", "1 cell along", "fewer devices"});
   refused({9, 5}, {.halo = {1, 6}}, {"width 6", "axis 1", "the array", "5 cells"});
   refused({9, 5}, {.axis = 2}, {"rank 2", "axis 2", "counted from 0"});
-  refused({9, 5}, {.halo = -1}, {"width -1"});
-  refused({9, 5}, {.halo = {1, 1, 1}}, {"rank 2", "3 halo widths"});
-  refused({9, 5}, {.periodic = {true}}, {"rank 2", "for 1 axes"});
+  refused({9, 5}, {.halo = -1},
+          {"a sharded array of rank 2 cannot have a halo of width -1 along axis 0: pass the number of cells in .halo"});
+  refused({9, 5}, {.halo = {0, -2}}, {"a halo of width -2 along axis 1", "0 for no halo"});
+  refused({9, 5}, {.halo = {1, 1, 1}},
+          {"a sharded array of rank 2 cannot have 3 halo widths: pass one number for each axis in .halo",
+           "or one without braces for the axes of distribution"});
+  refused({9, 5}, {.periodic = {true}},
+          {"a sharded array of rank 2 cannot have 1 value in .periodic: pass true or false for each axis",
+           "or one of them without braces for all axes"});
+  refused({9, 5}, {.periodic = {true, false, true}}, {"cannot have 3 values in .periodic"});
   field none;
   check_error<fr::invalid_argument>([&] { (void)none.extents(); }, {"default-constructed"});
   const field empty(t, {0, 5}, {.halo = 1});

@@ -42,12 +42,14 @@ enum class call_fault : std::uint8_t {
   device_lambda,        // nvcc: marked __device__ alone
   not_const,            // the functor's call operator is not const
   cpu_container,        // an argument, such as std::vector
+  not_computed,         // an argument, an expression or a reduction
   not_copyable,         // an argument that is neither an array nor bytes
   number_of_arguments,
   read_only,        // the functor writes what the call only reads
   out_of_a_reader,  // out() of an array that the functor only reads
   other_rank,
   other_elements,
+  number_of_a_scalar,  // the functor takes a number, and gets an array of rank 0
   no_soa_span,
   other_members,
   no_shard_span,
@@ -59,6 +61,14 @@ enum class call_fault : std::uint8_t {
   no_result,      // a reduction's functor returns nothing
   device_memory,  // an array of a device, where the CPU runs the functor
 };
+
+// Expressions and reductions, which are computed when they are assigned.
+template <class X>
+inline constexpr bool is_not_computed = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_not_computed<expression<T, Rank>> = true;
+template <class T, std::size_t Rank>
+inline constexpr bool is_not_computed<reduced<T, Rank>> = true;
 
 template <class X>
 inline constexpr bool is_array_argument = false;
@@ -215,6 +225,8 @@ auto as_argument(A&& a, source_line at = {}) {
     return in(a, at);  // declared in struct_argument.hpp
   } else if constexpr (lists_members<X>) {
     return inout(a, at);
+  } else if constexpr (is_not_computed<X>) {
+    return refused_argument<call_fault::not_computed>();
   } else if constexpr (requires { a.begin(), a.size(); }) {
     return refused_argument<call_fault::cpu_container>();
   } else {

@@ -373,6 +373,7 @@ class array_view {
 
   /// @cond
  protected:
+  // Differs between sources of one program: used as a template argument, and in functions that are always inlined.
   static constexpr bool checks_indices = FERRY_CHECK_INDICES || !detail::has_element_references<T, Kind>;
   [[noreturn, gnu::noinline, gnu::cold]] void throw_freed(source_line at) const {
     const detail::array_look shape = look();

@@ -55,6 +55,7 @@ class expression {
   /// Computes one value, and waits for it.
   operator T() && requires(Rank == 0 && !std::is_same_v<T, bool>) { return scalar<T>(*this).value(); }
   // Compilers quote the line of a deleted function, so it states the remedy.
+  operator T() const& requires(Rank == 0 && !std::is_same_v<T, bool>) = delete;  // write scalar<T> s = e, and use s
   explicit operator bool() const& = delete;  // a condition is one value: use all_equal(a, b), all(a == b), any(a == b)
 
  private:

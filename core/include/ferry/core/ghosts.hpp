@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/support/listed_integer.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/version.hpp"
 
@@ -47,7 +48,10 @@ struct ghost_widths {
   std::vector<std::ptrdiff_t> widths;
   bool one = true;
   ghost_widths(std::integral auto width) : widths{static_cast<std::ptrdiff_t>(width)} {}
-  ghost_widths(std::initializer_list<std::ptrdiff_t> each) : widths(each), one(false) {}
+  template <std::integral Int>
+  ghost_widths(std::initializer_list<Int> each) : widths(each.begin(), each.end()),
+                                                  one(false) {}
+  ghost_widths(std::initializer_list<detail::listed_integer> each) : widths(each.begin(), each.end()), one(false) {}
 };
 
 namespace detail {

@@ -25,6 +25,7 @@ namespace detail {
 
 // A space of more than max_rank dimensions: calls with it do not compile.
 struct space_beyond {};
+inline space_beyond space_of(space_beyond s) { return s; }
 
 // Throws invalid_argument if the number of indices does not fit 64 bits.
 template <std::size_t Rank, class Along>

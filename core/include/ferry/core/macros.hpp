@@ -34,8 +34,13 @@
 #endif
 
 /// 1 if a(i, j) and a[i] compare each index with its extent on the CPU, and throw invalid_argument if it is outside: in
-/// sources that are compiled without NDEBUG. So do spans in loops on the CPU as the device (FERRY_BACKEND=cpu). Define
-/// it for all sources of a program to 0 or 1 to decide otherwise.
+/// sources that are compiled without NDEBUG. So do spans in loops on the CPU as the device (FERRY_BACKEND=cpu). To
+/// decide otherwise, define it as 0 or 1 for a target in the build system, as in
+/// target_compile_definitions(solver PRIVATE FERRY_CHECK_INDICES=1).
+/// @note Sources of one program may differ: each has the checks that it is compiled with. Functions of the program that
+///   several sources define, such as inline functions and templates in headers, need the same value in all of them. A
+///   definition in a source must be above all includes, and has no effect in unity builds (CMAKE_UNITY_BUILD), where
+///   another source is above it.
 #ifndef FERRY_CHECK_INDICES
 #if defined(NDEBUG)
 #define FERRY_CHECK_INDICES 0
@@ -52,11 +57,17 @@
 #define FERRY_CHECKS 1
 #endif
 
-/// Namespace for the build of this source. Kernel code differs between builds, so the linker must not merge it.
-#if defined(__CUDACC__)
+/// Namespace for the build of this source. Loops and kernels differ between builds, so the linker must not merge them.
+#if defined(__CUDACC__) && FERRY_CHECK_INDICES
+#define FERRY_UNIT compiled_by_nvcc_with_checks
+#elif defined(__CUDACC__)
 #define FERRY_UNIT compiled_by_nvcc
+#elif FERRY_HAS_CUDA && FERRY_CHECK_INDICES
+#define FERRY_UNIT host_source_of_cuda_build_with_checks
 #elif FERRY_HAS_CUDA
 #define FERRY_UNIT host_source_of_cuda_build
+#elif FERRY_CHECK_INDICES
+#define FERRY_UNIT build_without_cuda_with_checks
 #else
 #define FERRY_UNIT build_without_cuda
 #endif

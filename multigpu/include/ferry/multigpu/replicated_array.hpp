@@ -185,14 +185,24 @@ struct on_each_member {
   Space space;
 };
 /// Returns a space that every member of the team executes completely.
+/// @param t the team
+/// @param space an integer, extents, tiles, or one to six extents in braces
+/// @throws invalid_argument if an extent is negative
 template <detail::index_space Space>
 on_each_member<Space> each_member(const team& t, const Space& space) {
   return {t, space};
 }
 /// @overload
-inline on_each_member<extents<2>> each_member(const team& t, const extents<2>& space) { return {t, space}; }
-/// @overload
-inline on_each_member<extents<3>> each_member(const team& t, const extents<3>& space) { return {t, space}; }
+template <std::size_t Rank>
+auto each_member(const team& t, const detail::braced_extent (&space)[Rank]) {
+  if constexpr (Rank > max_rank) {
+    return on_each_member<detail::space_beyond>{t, {}};
+  } else {
+    on_each_member<extents<Rank>> each{t, {}};
+    for (std::size_t d = 0; d != Rank; ++d) each.space[d] = space[d].value;
+    return each;
+  }
+}
 
 /// @}
 

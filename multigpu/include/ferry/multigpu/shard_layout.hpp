@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/support/listed_integer.hpp"
 #include "ferry/multigpu/box.hpp"
 #include "ferry/multigpu/detail/teams/member_grid.hpp"
 #include "ferry/multigpu/team.hpp"
@@ -17,25 +18,49 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup sharded_arrays
 /// @{
 
-/// The axes along which an array is cut: one number, or a list such as {0, 1}.
+/// The axes along which an array is cut: one number, or a list such as {0, 1}, of any integer types.
 struct cut_axes {
   std::vector<std::ptrdiff_t> axes;
   /// Sets one axis.
   cut_axes(std::integral auto axis) : axes{static_cast<std::ptrdiff_t>(axis)} {}
   /// Sets several axes.
-  cut_axes(std::initializer_list<std::ptrdiff_t> each) : axes(each) {}
+  template <std::integral Int>
+  cut_axes(std::initializer_list<Int> each) : axes(each.begin(), each.end()) {}
+  /// @overload
+  cut_axes(std::initializer_list<detail::listed_integer> each) : axes(each.begin(), each.end()) {}
+  /// @overload
+  template <std::integral Int>
+  cut_axes(const std::vector<Int>& each) : axes(each.begin(), each.end()) {}
   /// Returns the first axis of the list.
   std::size_t first() const { return axes.empty() ? 0 : static_cast<std::size_t>(axes.front()); }
 };
-/// Halo widths in cells. One number is the width along the axes of distribution; a list has one width for each axis of
-/// the array.
+/// The number of members along each axis of distribution: a list such as {2, 2}, of any integer types.
+struct grid_shape {
+  std::vector<std::ptrdiff_t> members;
+  /// No list: the grid is chosen.
+  grid_shape() = default;
+  /// Sets the number of members along each axis of distribution.
+  template <std::integral Int>
+  grid_shape(std::initializer_list<Int> each) : members(each.begin(), each.end()) {}
+  /// @overload
+  grid_shape(std::initializer_list<detail::listed_integer> each) : members(each.begin(), each.end()) {}
+  /// @overload
+  template <std::integral Int>
+  grid_shape(const std::vector<Int>& each) : members(each.begin(), each.end()) {}
+};
+/// Halo widths in cells, of any integer types. One number is the width along the axes of distribution; a list has one
+/// width for each axis of the array.
 struct halo_widths {
   std::vector<std::ptrdiff_t> widths;
   bool one = true;
   /// Sets the width along the axes of distribution.
   halo_widths(std::integral auto width) : widths{static_cast<std::ptrdiff_t>(width)} {}
   /// Sets the width along each axis.
-  halo_widths(std::initializer_list<std::ptrdiff_t> each) : widths(each), one(false) {}
+  template <std::integral Int>
+  halo_widths(std::initializer_list<Int> each) : widths(each.begin(), each.end()),
+                                                 one(false) {}
+  /// @overload
+  halo_widths(std::initializer_list<detail::listed_integer> each) : widths(each.begin(), each.end()), one(false) {}
 };
 /// Whether axes are periodic: one value for all axes, or one for each.
 struct periodic_axes {
@@ -59,7 +84,7 @@ struct shard_options {
   cut_axes axis = 0;  ///< axis of distribution, or several in braces
   /// Number of members along each axis in `axis`, whose product is the size of the team. Empty: the grid with the
   /// fewest cells beside cuts, which depends only on the shape, the axes and the size of the team.
-  std::vector<std::ptrdiff_t> grid{};
+  grid_shape grid{};
   halo_widths halo = 0;            ///< cells of the neighbours that a shard has on each side
   periodic_axes periodic = false;  ///< true: the first cell along an axis is the neighbour of the last one
   halo_method exchange = halo_method::automatic;

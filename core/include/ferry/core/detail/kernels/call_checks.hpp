@@ -132,6 +132,12 @@ consteval auto checked() {
   static_assert(fault != cpu_container,
                 "pass ferry::as_unified(v) or an array of ferry, as unified_array, instead of a container such as "
                 "std::vector: devices cannot use its elements");
+  static_assert(
+      fault != not_computed,
+      "compute the expression before the call, and pass the result: ferry::scalar<T> s = e of one value, which "
+      "the functor takes as ferry::mdspan<const T, 0>; ferry::evaluate(e) of several; of sharded arrays "
+      "ferry::team_scalar<T> s = e, or an array that e is assigned to. Kernels take no expressions or "
+      "reductions, which are computed when they are assigned");
   static_assert(fault != not_copyable,
                 "pass the arrays of a struct one by one, or as a ferry::soa, or list its members by FERRY_MEMBERS; "
                 "loop over owned(a) for a sharded array a: a "
@@ -154,6 +160,10 @@ consteval auto checked() {
       fault != other_elements,
       "declare the parameter with the array's type, or copy() the array to one of the other type: the functor "
       "takes a pointer or mdspan to elements of another type than the array has, and nothing converts them");
+  static_assert(
+      fault != number_of_a_scalar,
+      "declare the parameter as ferry::mdspan<const T, 0> v, and read v(), or pass T(s), which waits for the value: "
+      "the functor takes a number, and the argument is a scalar, whose value need not be computed yet");
   static_assert(fault != no_soa_span,
                 "declare the parameter as ferry::soa_span<...>, by value: the functor gets a structure of arrays here");
   static_assert(

@@ -94,9 +94,12 @@ struct parameter<P, array_argument<T, Rank>> {
     if constexpr (span::is) return std::is_same_v<std::remove_const_t<typename span::element>, element>;
     return true;
   }();
+  static constexpr bool is_number =
+      Rank == 0 && (std::is_arithmetic_v<declared> || std::is_same_v<declared, std::remove_const_t<T>>);
   static constexpr call_fault fault = writes && std::is_const_v<T> ? call_fault::read_only
                                       : !rank_agrees               ? call_fault::other_rank
                                       : !elements_agree            ? call_fault::other_elements
+                                      : is_number                  ? call_fault::number_of_a_scalar
                                                                    : call_fault::none;
   using type = std::conditional_t<by_pointer || span::is, declared, mdspan<T, Rank>>;
 };

@@ -11,7 +11,27 @@
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sharded_argument.hpp"
 
+namespace ferry::inline FERRY_ABI {
+template <class T, std::size_t Rank>
+class sharded_expression;
+template <class T, std::size_t Rank>
+class sharded_reduced;
+template <class T, std::size_t Rank>
+class sharded_scanned;
+template <class T>
+class sharded_total;
+}  // namespace ferry::inline FERRY_ABI
+
 namespace ferry::inline FERRY_ABI::detail {
+
+template <class T, std::size_t Rank>
+inline constexpr bool is_not_computed<sharded_expression<T, Rank>> = true;
+template <class T, std::size_t Rank>
+inline constexpr bool is_not_computed<sharded_reduced<T, Rank>> = true;
+template <class T, std::size_t Rank>
+inline constexpr bool is_not_computed<sharded_scanned<T, Rank>> = true;
+template <class T>
+inline constexpr bool is_not_computed<sharded_total<T>> = true;
 
 // Which cells around those of a region a kernel may access: along axes of distribution those within the width of the
 // halo, along other axes all that the member has.
