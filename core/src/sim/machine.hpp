@@ -33,6 +33,9 @@ inline std::uint64_t to_id(const void* handle) { return reinterpret_cast<std::ui
 class machine final : public backend, public inspector, public page_event_source {
  public:
   machine(const options& how, std::function<void(const kernel_text&)> check);
+  ~machine() override { schedule_.stop(); }
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
 
   std::string_view name() const override { return options_.are_cpus ? "cpu" : "sim"; }
   bool is_simulated() const override { return true; }
@@ -162,6 +165,7 @@ class machine final : public backend, public inspector, public page_event_source
   operation part_of(const std::shared_ptr<rendezvous>& m, const graph_node& n);
   void refuse_captured(event& e, const std::string& what);
   void enqueue(call& c, stream& s, work w);
+  kernel_mode mode() const { return {schedule_.overlaps(), workers_.get(), options_.indices}; }
   void refuse_in_use(call& c, const void* p, std::size_t bytes);
   static std::vector<std::size_t> lines_of(const std::vector<graph_node>& nodes);
   std::shared_ptr<const footprint> footprint_of(const work& w) const {

@@ -18,13 +18,13 @@ constexpr std::string_view allowed =
     "GiB, at least 1; by device, and the last one for all further devices); "
     "peers=all|none|A-B,C-D,... (devices from 0); "
     "broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools or A-B:unified: of such memory only); "
-    "schedule=eager|random:SEED; threads=1..1024|all, with schedule=eager; "
+    "schedule=eager|overlap|random:SEED; threads=1..1024|all, not with schedule=random; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
     "pinning=on|off; nvrtc=on|off; check=on|races|off";
 
 constexpr std::string_view allowed_for_cpu =
     "allowed, separated by ';': devices=1..64; threads=1..1024|all; memory=BYTES|BYTES,... as in "
-    "FERRY_SIM; check=on|off";
+    "FERRY_SIM; streams=direct|overlap; check=on|off";
 
 unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
@@ -43,7 +43,7 @@ class parser {
     }
     if (result_.threads > 1 && result_.schedule == schedule_kind::random)
       refuse("threads=" + std::to_string(result_.threads),
-             "is for schedule=eager: a random schedule is reproducible on one thread only");
+             "is for schedule=eager and overlap: a random schedule is reproducible on one thread only");
     const auto known = [&](int a, int b) {  // checked at the end: devices= may come later
       if (a >= result_.devices || b >= result_.devices)
         refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that does not exist");
@@ -122,7 +122,8 @@ class parser {
   }
 
   void read(std::string_view item, std::string_view key, std::string_view value) {
-    if (result_.are_cpus && key != "devices" && key != "threads" && key != "memory" && key != "check")
+    if (result_.are_cpus && key != "devices" && key != "threads" && key != "memory" && key != "check" &&
+        key != "streams")
       refuse(item, "is no option");
     if (key == "devices") {
       result_.devices = number(item, value, 1, 64);
@@ -138,9 +139,13 @@ class parser {
       for (const std::string_view one : split(value, ',')) result_.broken.push_back(read_broken(item, one));
     } else if (key == "schedule") {
       if (value == "eager") return;
+      if (value == "overlap") return void(result_.schedule = schedule_kind::overlap);
       if (!value.starts_with("random:")) refuse(item, "names no schedule");
       result_.schedule = schedule_kind::random;
       result_.seed = number<std::uint64_t>(item, value.substr(7), 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (key == "streams" && result_.are_cpus) {
+      if (value != "direct" && value != "overlap") refuse(item, "is neither direct nor overlap");
+      result_.schedule = value == "overlap" ? schedule_kind::overlap : schedule_kind::eager;
     } else if (key == "threads") {
       result_.threads = value == "all" ? cores() : number(item, value, 1u, 1024u);
     } else if (key == "fail") {

@@ -23,11 +23,23 @@ struct inside_scope {
 }  // namespace
 
 scheduler::scheduler(const options& how)
-    : eager_(how.schedule == schedule_kind::eager),
+    : kind_(how.schedule),
       random_(how.seed),
       failed_(static_cast<std::size_t>(how.devices)) {
   if (how.check_races) races_.emplace();
   laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
+  if (overlaps()) threads_ = std::make_unique<stream_threads>(mutex_, [this](lock& l) { return step(l); });
+}
+
+void scheduler::stop() {
+  if (threads_ && threads_->is_forked()) static_cast<void>(threads_.release());
+  threads_.reset();
+}
+
+// Wakes threads that wait for a signal, or for the end of a queue.
+void scheduler::announce() {
+  changes_.fetch_add(1, std::memory_order_relaxed);
+  changed_.notify_all();
 }
 
 void scheduler::refuse_inside_operation() {
@@ -44,7 +56,7 @@ scheduler::lock scheduler::enter() {
 }
 
 void scheduler::inject_delay() const {
-  if (eager_ || !many_threads_.load(std::memory_order_relaxed)) return;
+  if (!is_random() || !many_threads_.load(std::memory_order_relaxed)) return;
   using clock = std::chrono::steady_clock;
   thread_local std::minstd_rand dice(std::random_device{}());
   thread_local clock::time_point next;
@@ -64,7 +76,7 @@ void scheduler::inject_delay() const {
 std::shared_ptr<queue> scheduler::open(const lock& l, int device, std::uint64_t id, std::shared_ptr<clock_line> line) {
   auto q = std::make_shared<queue>();
   q->id = id, q->device = device;
-  if (!eager_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
+  if (is_random()) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
   q->line = line ? std::move(line) : new_line(l);
   q->number = ++opened_;
   q->place = queues_.insert(queues_.end(), q);
@@ -88,16 +100,26 @@ void scheduler::sweep(queue& q) {
   if (q.closed && is_idle(q) && q.place != queues_.end()) queues_.erase(std::exchange(q.place, queues_.end()));
 }
 
-void scheduler::push(const lock&, queue& q, operation op) {
+void scheduler::push(const lock& l, queue& q, operation op) {
   if (races_) op.known = known_to_submissions(q);
+  const auto has_fired = [](const auto& s) { return s->fired; };
+  if (overlaps() && is_idle(q) && !op.run && !op.together && std::all_of(op.needs.begin(), op.needs.end(), has_fired)) {
+    if (const std::string race = arrive(q, op); !race.empty()) fail(l, q.device, race);
+    return fire(q, op);
+  }
+  const bool is_part = op.together != nullptr;
   q.pending.push_back(std::move(op));
   ++pending_;
   if (q.pending.size() == 1) consider(q);
-  changed_.notify_all();  // a thread may wait for it in a rendezvous
+  if (threads_) threads_->need(ready_.size());
+  if (is_part || !overlaps()) announce();  // a thread may wait for it in a rendezvous
 }
 
 void scheduler::list(queue& q) {
-  if (!std::exchange(q.ready, true)) ready_.emplace(std::pair{q.rank, q.number}, &q);
+  if (q.ready) return;
+  q.ready = true;
+  if (overlaps()) q.rank = ++listings_;  // the first come is the first to run
+  ready_.emplace(std::pair{q.rank, q.number}, &q);
 }
 void scheduler::unlist(queue& q) {
   if (std::exchange(q.ready, false)) ready_.erase({q.rank, q.number});
@@ -198,7 +220,17 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
   q.busy = false, --running_;
   if (!text.empty()) fail(l, device, text);
   consider(q);
-  changed_.notify_all();
+  if (!overlaps()) announce();
+}
+
+// Runs op, and checks the bytes that it names, unless another operation runs concurrently.
+void scheduler::run_and_inspect(lock& l, queue& q, operation& op) {
+  inspection* const bytes = op.inspects && running_ == 0 ? op.inspects() : nullptr;
+  if (bytes) bytes->before();
+  const std::uint64_t mine = begun_ + 1;
+  run(l, q, op.run);
+  if (!bytes || begun_ != mine || has_failed(q.device)) return;
+  if (const std::string why = bytes->after(); !why.empty()) fail(l, q.device, why);
 }
 
 // Runs all parts of a rendezvous together. If it can never complete, fails the parts that wait for it.
@@ -225,6 +257,7 @@ void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
     joint.join(present[i]->clock);
   }
   for (const auto& q : present) q->clock.join(joint);
+  if (threads_) threads_->need(ready_.size());
   if (m->broken.empty()) {
     const auto all = [&] {
       for (const operation& part : parts) part.run();
@@ -239,7 +272,7 @@ void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
   if (!m->broken.empty())
     for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
   for (const auto& q : present) sweep(*q);
-  changed_.notify_all();
+  announce();
 }
 
 void scheduler::hold_if_ready(lock& l, queue& q) {
@@ -274,7 +307,7 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
 }
 
 bool scheduler::step(lock& l) {
-  if (until_redraw_-- == 0) {  // draws few numbers per step, regardless of the number of queues
+  if (is_random() && until_redraw_-- == 0) {  // draws few numbers per step, regardless of the number of queues
     until_redraw_ = std::max<std::uint64_t>(64 + random_() % 193, queues_.size() / 4);
     const auto listed = std::exchange(ready_, {});
     for (const auto& q : queues_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
@@ -289,24 +322,25 @@ bool scheduler::step(lock& l) {
   unlist(*best);
   operation op = std::move(best->pending.front());
   took_first(*best);
+  if (threads_) threads_->need(ready_.size());
   if (const std::string race = arrive(*best, op); !race.empty())
     fail(l, best->device, race);
   else if (op.run)
-    run(l, *best, op.run);
+    run_and_inspect(l, *best, op);
   fire(*best, op);
   consider(*best);
   sweep(*best);
-  changed_.notify_all();
+  if (!overlaps() || op.fires || is_idle(*best) || is_stuck()) announce();
   return true;
 }
 
 void scheduler::run_lazily(lock& l) {
-  if (eager_ || random_() % laziness_ != 0) return;
+  if (!is_random() || random_() % laziness_ != 0) return;
   run_few(l);
 }
 
 void scheduler::run_few(lock& l) {
-  if (eager_) return;
+  if (!is_random()) return;
   for (auto k = random_() % 4; k > 0; --k)
     if (!step(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending operations can always run.
@@ -319,10 +353,21 @@ void scheduler::run_few(lock& l) {
 void scheduler::pause(lock& l, std::string_view waiter) {
   // Waits for threads that have not yet enqueued their part of a rendezvous, or have not started yet.
   const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
-  if (running_ == 0 && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
-  if (running_ == 0)
+  if (is_stuck() && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
+  if (is_stuck())
     throw deadlock("deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" + describe());
   changed_.wait(l);
+}
+
+// Waits until an operation has ended that a thread may wait for.
+void scheduler::wait_for_threads(lock& l, std::string_view waiter) {
+  if (threads_->are_missing() && step(l)) return;
+  if (is_stuck()) return pause(l, waiter);
+  const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
+  l.unlock();
+  for (int k = 0; k != spins_before_sleep && changes_.load(std::memory_order_relaxed) == seen; ++k) spin_once();
+  l.lock();
+  if (changes_.load(std::memory_order_relaxed) == seen) changed_.wait(l);
 }
 
 std::size_t scheduler::pending() const {
@@ -364,7 +409,8 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
   }
   consider_all();
   sweep();
-  changed_.notify_all();
+  if (threads_) threads_->need(ready_.size());
+  announce();
 }
 
 void scheduler::check(int device) const {

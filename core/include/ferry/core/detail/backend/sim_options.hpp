@@ -14,8 +14,9 @@
 namespace ferry::inline FERRY_ABI::detail::sim {
 
 // eager: each operation runs at its submission, on the calling thread. random: operations wait in their streams and run
-// in a random order that respects only CUDA's guarantees.
-enum class schedule_kind : std::uint8_t { eager, random };
+// in a random order that respects only CUDA's guarantees. overlap: threads run the operations of all streams as soon as
+// their predecessors are complete.
+enum class schedule_kind : std::uint8_t { eager, random, overlap };
 
 // Backend calls that can be made to fail. copy: copy, copy_peer, copy_strided. launch: launch, launch_graph.
 enum class failing_verb : std::uint8_t { alloc, copy, launch, peer };
@@ -43,7 +44,7 @@ struct options {
   std::vector<broken_link> broken;                        // among `peers`
   schedule_kind schedule = schedule_kind::eager;
   std::uint64_t seed = 0;  // of the random schedule
-  // Threads that run a kernel together, with the calling one; with the eager schedule only.
+  // Threads that run a kernel together, with the one that runs the operation; not with the random schedule.
   unsigned threads = 1;
   std::vector<failure> failures;
   bool concurrent_managed = true;  // the CPU may access managed memory while devices work
