@@ -60,7 +60,7 @@ void machine::enqueue(call& c, stream& s, work w) {
   const auto done = w.done;
   if (schedule_.is_eager()) {
     const auto run = [&] {
-      const worker_scope scope(workers_.get(), options_.indices);
+      const worker_scope scope(workers_of(to->device), options_.indices);
       run_whole(w, to->device, memory_);
     };
     if (w.is_kernel) {
@@ -72,7 +72,7 @@ void machine::enqueue(call& c, stream& s, work w) {
     if (done) schedule_.seen_by_cpu(c.lock, to->clock);
     return;
   }
-  auto entries = to_operations(std::make_shared<work>(std::move(w)), to->device, memory_, mode());
+  auto entries = to_operations(std::make_shared<work>(std::move(w)), to->device, memory_, mode(to->device));
   entries.front().touches = touches;
   for (operation& op : entries) schedule_.push(c.lock, *to, std::move(op));
   schedule_.run_lazily(c.lock);

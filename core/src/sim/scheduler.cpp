@@ -28,12 +28,24 @@ scheduler::scheduler(const options& how)
       failed_(static_cast<std::size_t>(how.devices)) {
   if (how.check_races) races_.emplace();
   laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
-  if (overlaps()) threads_ = std::make_unique<stream_threads>(mutex_, [this](lock& l) { return step(l); });
+  ready_ = std::vector<ready_queues>(std::max<std::size_t>(how.nodes.size(), 1));
+  for (std::size_t k = 0; overlaps() && k != ready_.size(); ++k) {
+    const bool is_bound = !how.nodes.empty() && how.nodes[k].can_bind;
+    ready_[k].threads = std::make_unique<stream_threads>(mutex_, is_bound ? how.nodes[k].cores : std::vector<int>(),
+                                                         [this, k](lock& l) { return step(l, ready_[k]); });
+  }
 }
 
 void scheduler::stop() {
-  if (threads_ && threads_->is_forked()) static_cast<void>(threads_.release());
-  threads_.reset();
+  for (ready_queues& r : ready_) {
+    if (r.threads && r.threads->is_forked()) static_cast<void>(r.threads.release());
+    r.threads.reset();
+  }
+}
+
+bool scheduler::is_stuck() const {
+  return running_ == 0 && (!overlaps() || std::all_of(ready_.begin(), ready_.end(),
+                                                      [](const ready_queues& r) { return r.first.empty(); }));
 }
 
 // Wakes threads that wait for a signal, or for the end of a queue.
@@ -111,7 +123,7 @@ void scheduler::push(const lock& l, queue& q, operation op) {
   q.pending.push_back(std::move(op));
   ++pending_;
   if (q.pending.size() == 1) consider(q);
-  if (threads_) threads_->need(ready_.size());
+  need_threads();
   if (is_part || !overlaps()) announce();  // a thread may wait for it in a rendezvous
 }
 
@@ -119,10 +131,10 @@ void scheduler::list(queue& q) {
   if (q.ready) return;
   q.ready = true;
   if (overlaps()) q.rank = ++listings_;  // the first come is the first to run
-  ready_.emplace(std::pair{q.rank, q.number}, &q);
+  ready_of(q).first.emplace(std::pair{q.rank, q.number}, &q);
 }
 void scheduler::unlist(queue& q) {
-  if (std::exchange(q.ready, false)) ready_.erase({q.rank, q.number});
+  if (std::exchange(q.ready, false)) ready_of(q).first.erase({q.rank, q.number});
 }
 
 // Lists the queue if its first operation can run now. Otherwise the queue is considered again when a needed signal
@@ -257,7 +269,7 @@ void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
     joint.join(present[i]->clock);
   }
   for (const auto& q : present) q->clock.join(joint);
-  if (threads_) threads_->need(ready_.size());
+  need_threads();
   if (m->broken.empty()) {
     const auto all = [&] {
       for (const operation& part : parts) part.run();
@@ -271,6 +283,7 @@ void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
   for (std::size_t i = 0; i < parts.size(); ++i) fire(*present[i], parts[i]);
   if (!m->broken.empty())
     for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
+  need_threads();
   for (const auto& q : present) sweep(*q);
   announce();
 }
@@ -306,15 +319,20 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
   check(q.device);
 }
 
-bool scheduler::step(lock& l) {
+// Runs an operation of the first queues that have one.
+bool scheduler::step_any(lock& l) {
+  return std::any_of(ready_.begin(), ready_.end(), [&](ready_queues& r) { return step(l, r); });
+}
+
+bool scheduler::step(lock& l, ready_queues& from) {
   if (is_random() && until_redraw_-- == 0) {  // draws few numbers per step, regardless of the number of queues
     until_redraw_ = std::max<std::uint64_t>(64 + random_() % 193, queues_.size() / 4);
-    const auto listed = std::exchange(ready_, {});
+    const auto listed = std::exchange(from.first, {});
     for (const auto& q : queues_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
-    for (const auto& [rank, q] : listed) ready_.emplace(std::pair{q->rank, q->number}, q);
+    for (const auto& [rank, q] : listed) from.first.emplace(std::pair{q->rank, q->number}, q);
   }
-  if (ready_.empty()) return false;
-  const auto best = ready_.begin()->second->shared_from_this();  // it may be closed and swept while it runs
+  if (from.first.empty()) return false;
+  const auto best = from.first.begin()->second->shared_from_this();  // it may be closed and swept while it runs
   if (best->pending.front().together) {
     hold(l, best->pending.front().together);
     return true;
@@ -322,13 +340,14 @@ bool scheduler::step(lock& l) {
   unlist(*best);
   operation op = std::move(best->pending.front());
   took_first(*best);
-  if (threads_) threads_->need(ready_.size());
+  need_threads();
   if (const std::string race = arrive(*best, op); !race.empty())
     fail(l, best->device, race);
   else if (op.run)
     run_and_inspect(l, *best, op);
   fire(*best, op);
   consider(*best);
+  need_threads(&from);
   sweep(*best);
   if (!overlaps() || op.fires || is_idle(*best) || is_stuck()) announce();
   return true;
@@ -342,7 +361,7 @@ void scheduler::run_lazily(lock& l) {
 void scheduler::run_few(lock& l) {
   if (!is_random()) return;
   for (auto k = random_() % 4; k > 0; --k)
-    if (!step(l)) {
+    if (!step_any(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending operations can always run.
       if (pending_ != 0 && running_ == 0 && !someone_may_come())
         throw error("internal error: no pending operation can run\n" + describe());
@@ -361,7 +380,8 @@ void scheduler::pause(lock& l, std::string_view waiter) {
 
 // Waits until an operation has ended that a thread may wait for.
 void scheduler::wait_for_threads(lock& l, std::string_view waiter) {
-  if (threads_->are_missing() && step(l)) return;
+  for (ready_queues& r : ready_)
+    if (r.threads->are_missing() && step(l, r)) return;
   if (is_stuck()) return pause(l, waiter);
   const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
   l.unlock();
@@ -409,7 +429,7 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
   }
   consider_all();
   sweep();
-  if (threads_) threads_->need(ready_.size());
+  need_threads();
   announce();
 }
 

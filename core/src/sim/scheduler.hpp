@@ -126,7 +126,7 @@ class scheduler {
     while (!done()) {
       if (overlaps())
         wait_for_threads(l, waiter);
-      else if (!step(l))
+      else if (!step_any(l))
         pause(l, waiter);
     }
   }
@@ -156,12 +156,25 @@ class scheduler {
   void forget_failures(const lock&);
 
  private:
-  bool step(lock& l);
+  // Queues whose first operation can run, by rank and order of creation: the first is next. And the threads that run
+  // these operations; null unless streams overlap.
+  struct ready_queues {
+    std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> first;
+    std::unique_ptr<stream_threads> threads;
+  };
+  ready_queues& ready_of(const queue& q) { return ready_[ready_.size() == 1 ? 0 : static_cast<std::size_t>(q.device)]; }
+  bool step(lock& l, ready_queues& from);
+  bool step_any(lock& l);
+  // Wakes or starts threads for all operations that can run. but_of: the caller runs these itself.
+  void need_threads(const ready_queues* but_of = nullptr) {
+    for (const ready_queues& r : ready_)
+      if (r.threads && &r != but_of) r.threads->need(r.first.size());
+  }
   void run_and_inspect(lock& l, queue& q, operation& op);
   void wait_for_threads(lock& l, std::string_view waiter);
   void announce();
   // True if no operation runs or will be run by a thread.
-  bool is_stuck() const { return running_ == 0 && (!overlaps() || ready_.empty()); }
+  bool is_stuck() const;
   bool is_random() const { return kind_ == schedule_kind::random; }
   void pause(lock& l, std::string_view waiter);
   void run(lock& l, queue& q, const std::function<void()>& op);
@@ -194,15 +207,13 @@ class scheduler {
   std::atomic<std::uint64_t> changes_{0};  // number of announce()
   std::size_t pending_ = 0;
   std::list<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
-  // Queues whose first operation can run, by rank and order of creation: the first is next.
-  std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> ready_;
+  std::vector<ready_queues> ready_;           // all, or by device if their threads run on different cores
   std::map<const rendezvous*, std::vector<queue*>>
       gathered_;  // queues in a rendezvous that other parts have not reached
   std::uint64_t opened_ = 0;
   std::vector<std::string> failed_;  // error text by device; empty if it works
   std::atomic<const void*> first_thread_{nullptr};
   std::atomic<bool> many_threads_{false};
-  std::unique_ptr<stream_threads> threads_;  // null unless streams overlap
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

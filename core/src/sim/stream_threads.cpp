@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "ferry/core/detail/support/thread_affinity.hpp"
+
 namespace ferry::inline FERRY_ABI::detail::sim {
 
 void spin_once() {
@@ -15,8 +17,9 @@ void spin_once() {
 #endif
 }
 
-stream_threads::stream_threads(std::mutex& mutex, std::function<bool(lock&)> run_one)
+stream_threads::stream_threads(std::mutex& mutex, std::vector<int> cores, std::function<bool(lock&)> run_one)
     : mutex_(mutex),
+      cores_(std::move(cores)),
       run_one_(std::move(run_one)),
       process_(::getpid()) {}
 
@@ -48,6 +51,7 @@ void stream_threads::need(std::size_t ready) {
 }
 
 void stream_threads::serve() {
+  if (!cores_.empty()) run_this_thread_on(cores_);
   lock l(mutex_);
   --coming_;
   do {

@@ -21,7 +21,8 @@ class stream_threads {
   using lock = std::unique_lock<std::mutex>;
 
   // run_one: runs an operation with the lock released, and returns false if none can run. Called with the lock held.
-  explicit stream_threads(std::mutex& mutex, std::function<bool(lock&)> run_one);
+  // cores: on which the threads run; empty: on all.
+  stream_threads(std::mutex& mutex, std::vector<int> cores, std::function<bool(lock&)> run_one);
   // Ends the threads behind the operations that they run. Others are not begun.
   ~stream_threads();
   stream_threads(const stream_threads&) = delete;
@@ -40,6 +41,7 @@ class stream_threads {
   bool rest(lock& l);
 
   std::mutex& mutex_;
+  const std::vector<int> cores_;
   const std::function<bool(lock&)> run_one_;
   const pid_t process_;
   std::atomic<std::size_t> ready_{0};
