@@ -7,7 +7,6 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <ferry/core.hpp>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "core/sim_fixture.hpp"
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "support/check_error.hpp"
 #include "support/cpu_device.hpp"
 #include "support/seeds.hpp"
@@ -216,6 +216,37 @@ BOOST_AUTO_TEST_CASE(races_are_found) {
     set(m, t, x, 100, 4);
     check_throws<fr::device_error>(unordered, "set");
   }
+}
+
+// The program may change its memory after the copy was submitted, whatever its size.
+BOOST_AUTO_TEST_CASE(copies_from_pageable_memory_have_read_it) {
+  for (const std::size_t n : {100u, 16384u, 100000u}) {
+    sim_machine m("schedule=overlap;threads=2");
+    int* const x = m.ints(n);
+    const auto s = m.stream();
+    for (int round = 0; round != 20; ++round) {
+      std::vector<int> source(n, round);
+      m.b.run_on_host(s, [] { std::this_thread::sleep_for(std::chrono::microseconds(500)); });
+      m.b.copy(s, x, source.data(), n * sizeof(int));
+      source.assign(n, -1);
+      BOOST_TEST((fetch(m, s, x, n) == std::vector<int>(n, round)));
+    }
+  }
+}
+
+// A kernel of a stream runs on several threads: its parts wait for each other.
+BOOST_AUTO_TEST_CASE(kernels_of_streams_run_on_several_threads) {
+  sim_machine m("schedule=overlap;threads=3");
+  const auto s = m.stream();
+  std::atomic<int> begun{0}, met{0};
+  m.b.launch(s, {"meet", {}, [&](const fr::detail::relocation&) {
+                   fr::detail::over_parts(12, 1, [&](std::size_t, std::size_t) {
+                     ++begun;
+                     if (comes([&] { return begun >= 3; })) ++met;
+                   });
+                 }});
+  m.b.synchronize(s);
+  BOOST_TEST(met == 12);
 }
 
 // Bytes beside a kernel's arguments are checked if nothing else runs meanwhile.

@@ -157,9 +157,9 @@ class column_sum {
   std::size_t rows_ = 0, elements_ = 0;
 };
 
-// The state of one thread: its registers, accumulators and writers.
-struct reducing_thread {
-  reducing_thread(const long_reduction& all) : blocks(all.r.input, all.plan) {
+// The state of one part of the tasks: its registers, accumulators and writers.
+struct reducing_share {
+  reducing_share(const long_reduction& all) : blocks(all.r.input, all.plan) {
     for (const reduction_output& o : all.r.results) {
       sums.emplace_back(all, o);
       writers.emplace_back(all.r, o, all.width);
@@ -195,19 +195,16 @@ void reduce_long(const reduction_evaluation& r, const reduction_layout& layout, 
                  unsigned most_threads) {
   const long_reduction all(r, layout, plan);
   const std::size_t tasks = all.columns * all.parts;
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(r.input, most_threads), tasks));
+  const unsigned shares = parts_for(threads_for(r.input, most_threads), tasks);
   std::vector<accumulator_memory> parts;
   std::vector<std::size_t> counts;
   if (all.parts > 1) {
     counts.resize(tasks);
     for (const reduction_output& o : r.results) parts.emplace_back(tasks * all.width, o.what, type_of(r, o));
   }
-  std::vector<reducing_thread> own;
-  own.reserve(threads);
-  for (unsigned k = 0; k != threads; ++k) own.emplace_back(all);
-  on_threads(threads, [&](unsigned thread) {
-    reducing_thread& t = own[thread];
-    for (std::size_t task = tasks * thread / threads; task != tasks * (thread + 1) / threads; ++task) {
+  on_threads(shares, [&](unsigned share) {
+    reducing_share t(all);
+    for (std::size_t task = tasks * share / shares; task != tasks * (share + 1) / shares; ++task) {
       const std::size_t column = task / all.parts, part = task % all.parts;
       const std::size_t first = all.first_block(column), n = all.accumulators_of(column);
       const std::size_t end = std::min(all.steps, (part + 1) * blocks_of_a_part);
@@ -233,36 +230,28 @@ void reduce_long(const reduction_evaluation& r, const reduction_layout& layout, 
 void reduce_short(const reduction_evaluation& r, const reduction_layout& layout, const block_plan& plan,
                   unsigned most_threads) {
   const std::size_t all = plan.lines * plan.blocks, group = layout.group();
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(r.input, most_threads), all));
+  const unsigned shares = parts_for(threads_for(r.input, most_threads), all);
   const std::size_t most = plan.block / layout.reduced;
-  struct short_thread {
-    block_interpreter blocks;
-    std::vector<accumulator_memory> sums;
+  on_threads(shares, [&](unsigned share) {
+    block_interpreter blocks(r.input, plan);
+    std::vector<accumulator_memory> memory;
     std::vector<result_writer> writers;
-  };
-  std::vector<short_thread> own;
-  for (unsigned k = 0; k != threads; ++k) {
-    short_thread t{block_interpreter(r.input, plan), {}, {}};
     for (const reduction_output& o : r.results) {
-      t.sums.emplace_back(most, o.what, type_of(r, o));
-      t.writers.emplace_back(r, o, most);
+      memory.emplace_back(most, o.what, type_of(r, o));
+      writers.emplace_back(r, o, most);
     }
-    own.push_back(std::move(t));
-  }
-  on_threads(threads, [&](unsigned thread) {
-    short_thread& t = own[thread];
-    for (std::size_t k = all * thread / threads; k != all * (thread + 1) / threads; ++k) {
-      const std::size_t groups = t.blocks.compute(k) / group;
+    for (std::size_t k = all * share / shares; k != all * (share + 1) / shares; ++k) {
+      const std::size_t groups = blocks.compute(k) / group;
       const std::size_t first = (k / plan.blocks * plan.line + k % plan.blocks * plan.block) / layout.reduced;
       for (std::size_t o = 0; o != r.results.size(); ++o) {
         const reduction_loops& loops = loops_of(r.results[o].what, type_of(r, r.results[o]));
-        const std::byte* const x = t.blocks.value(r.results[o].value);
-        const accumulators sums = t.sums[o].at(0);
+        const std::byte* const x = blocks.value(r.results[o].value);
+        const accumulators sums = memory[o].at(0);
         if (layout.inner == 1)
           loops.fold_runs(sums, x, groups, layout.reduced);
         else
           loops.fold_groups(sums, x, groups, layout.reduced, layout.inner);
-        t.writers[o].write(first, sums, groups * layout.inner, layout.reduced);
+        writers[o].write(first, sums, groups * layout.inner, layout.reduced);
       }
     }
   });
