@@ -379,7 +379,6 @@ MUTANTS = [
     ("threads", "children join threads of their parents", (WORKERS, "if (::getpid() != team_->process) {", "if (false) {")),
     ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_of(to->device),", "const worker_scope scope(nullptr,")),
     ("streams of the CPU", "one thread runs all streams", (STREAM_THREADS_HPP, "static constexpr std::size_t most = 64;", "static constexpr std::size_t most = 1;")),
-    ("streams of the CPU", "one thread is woken for several operations", (STREAM_THREADS, "looking_ + coming_ < ready; ++coming_)", "looking_ + coming_ < std::min<std::size_t>(ready, 1); ++coming_)")),
     ("streams of the CPU", "threads of other devices are not woken", (SCHEDULER, "  need_threads(&from);\n", "")),
     ("streams of the CPU", "waits for a stream end early", (SCHEDULER_HPP, "return q.pending.empty() && !q.busy;", "return q.pending.empty();")),
     ("streams of the CPU", "large copies of pageable memory do not block", (SIM_WORK, "(from_pageable && schedule_.overlaps() && is_read_later)", "false")),
