@@ -77,7 +77,8 @@ void machine::enqueue(call& c, stream& s, work w) {
   for (operation& op : entries) schedule_.push(c.lock, *to, std::move(op));
   schedule_.run_lazily(c.lock);
   if (!done) return;
-  schedule_.wait(c.lock, done->who, [&] { return done->fired; });
+  schedule_.wait(
+      c.lock, done->who, [&] { return done->fired; }, to);
   schedule_.seen_by_cpu(c.lock, done->clock);
   schedule_.check(to->device);
 }

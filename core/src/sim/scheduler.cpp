@@ -31,6 +31,7 @@ scheduler::scheduler(const options& how)
   ready_ = std::vector<ready_queues>(std::max<std::size_t>(how.nodes.size(), 1));
   for (std::size_t k = 0; overlaps() && k != ready_.size(); ++k) {
     const bool is_bound = !how.nodes.empty() && how.nodes[k].can_bind;
+    are_bound_ = are_bound_ || is_bound;
     ready_[k].threads = std::make_unique<stream_threads>(mutex_, is_bound ? how.nodes[k].cores : std::vector<int>(),
                                                          [this, k](lock& l) { return step(l, ready_[k]); });
   }
@@ -332,11 +333,15 @@ bool scheduler::step(lock& l, ready_queues& from) {
     for (const auto& [rank, q] : listed) from.first.emplace(std::pair{q->rank, q->number}, q);
   }
   if (from.first.empty()) return false;
-  const auto best = from.first.begin()->second->shared_from_this();  // it may be closed and swept while it runs
-  if (best->pending.front().together) {
-    hold(l, best->pending.front().together);
-    return true;
-  }
+  run_first(l, *from.first.begin()->second);
+  need_threads(&from);
+  return true;
+}
+
+// Runs the first operation of q, which can run.
+void scheduler::run_first(lock& l, queue& q) {
+  const auto best = q.shared_from_this();  // it may be closed and swept while it runs
+  if (best->pending.front().together) return hold(l, best->pending.front().together);
   unlist(*best);
   operation op = std::move(best->pending.front());
   took_first(*best);
@@ -347,9 +352,16 @@ bool scheduler::step(lock& l, ready_queues& from) {
     run_and_inspect(l, *best, op);
   fire(*best, op);
   consider(*best);
-  need_threads(&from);
   sweep(*best);
   if (!overlaps() || op.fires || is_idle(*best) || is_stuck()) announce();
+}
+
+// A thread that waits for a queue runs its operations, which is faster than another thread. Returns false if it cannot.
+bool scheduler::help(lock& l, queue* with) {
+  if (!with || !with->ready || are_bound_ || with->pending.front().together) return false;
+  run_first(l, *with);
+  for (const ready_queues& r : ready_)
+    r.threads->need(r.first.size() - (with->ready && &r == &ready_of(*with) ? 1 : 0));
   return true;
 }
 
@@ -385,7 +397,7 @@ void scheduler::wait_for_threads(lock& l, std::string_view waiter) {
   if (is_stuck()) return pause(l, waiter);
   const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
   l.unlock();
-  for (int k = 0; k != spins_before_sleep && changes_.load(std::memory_order_relaxed) == seen; ++k) spin_once();
+  for (int k = 0; k != spins_before_sleep && changes_.load(std::memory_order_relaxed) == seen; ++k) spin_once(k);
   l.lock();
   if (changes_.load(std::memory_order_relaxed) == seen) changed_.wait(l);
 }

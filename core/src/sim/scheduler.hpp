@@ -120,15 +120,17 @@ class scheduler {
   // operations, while the program polls or allocates.
   void run_lazily(lock& l);
   void run_few(lock& l);
-  // Runs operations in random order until done(). Throws deadlock if that cannot happen.
+  // Runs operations in random order until done(). Throws deadlock if that cannot happen. If streams overlap, runs only
+  // operations of `of`, the queue that done() depends on, unless another thread does.
   template <class Done>
-  void wait(lock& l, std::string_view waiter, Done done) {
+  void wait(lock& l, std::string_view waiter, Done done, const std::shared_ptr<queue>& of = {}) {
     while (!done()) {
       if (overlaps())
-        wait_for_threads(l, waiter);
+        help(l, of.get()) ? void() : wait_for_threads(l, waiter);
       else if (!step_any(l))
         pause(l, waiter);
     }
+    if (overlaps()) need_threads();
   }
   bool is_idle(const queue& q) const { return q.pending.empty() && !q.busy; }
   std::size_t pending() const;
@@ -165,6 +167,8 @@ class scheduler {
   ready_queues& ready_of(const queue& q) { return ready_[ready_.size() == 1 ? 0 : static_cast<std::size_t>(q.device)]; }
   bool step(lock& l, ready_queues& from);
   bool step_any(lock& l);
+  void run_first(lock& l, queue& q);
+  bool help(lock& l, queue* with);
   // Wakes or starts threads for all operations that can run. but_of: the caller runs these itself.
   void need_threads(const ready_queues* but_of = nullptr) {
     for (const ready_queues& r : ready_)
@@ -207,7 +211,8 @@ class scheduler {
   std::atomic<std::uint64_t> changes_{0};  // number of announce()
   std::size_t pending_ = 0;
   std::list<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
-  std::vector<ready_queues> ready_;           // all, or by device if their threads run on different cores
+  bool are_bound_ = false;           // the threads of streams run on some cores only: other threads run no operations
+  std::vector<ready_queues> ready_;  // all, or by device if their threads run on different cores
   std::map<const rendezvous*, std::vector<queue*>>
       gathered_;  // queues in a rendezvous that other parts have not reached
   std::uint64_t opened_ = 0;

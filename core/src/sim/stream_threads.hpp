@@ -52,8 +52,9 @@ class stream_threads {
   std::vector<std::thread> threads_;
 };
 
-// Waits a short time for another thread: a step of a loop that looks whether it is ready.
-void spin_once();
+// Waits a short time for another thread: step k of a loop that looks whether it is ready. That thread may wait for the
+// core of this one.
+void spin_once(int k);
 // A thread looks so often for what it waits for before it sleeps: waking it takes longer than a small kernel.
 inline constexpr int spins_before_sleep = 4000;
 
