@@ -38,10 +38,10 @@ scheduler::scheduler(const options& how)
 }
 
 void scheduler::stop() {
-  for (ready_queues& r : ready_) {
+  for (ready_queues& r : ready_)
     if (r.threads && r.threads->is_forked()) static_cast<void>(r.threads.release());
-    r.threads.reset();
-  }
+  for (const ready_queues& r : ready_)
+    if (r.threads) r.threads->end();  // they use these objects until they end
 }
 
 bool scheduler::is_stuck() const {

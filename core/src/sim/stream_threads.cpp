@@ -22,13 +22,14 @@ stream_threads::stream_threads(std::mutex& mutex, std::vector<int> cores, std::f
       run_one_(std::move(run_one)),
       process_(::getpid()) {}
 
-stream_threads::~stream_threads() {
+void stream_threads::end() {
   {
     const lock l(mutex_);
     is_ending_ = true;
     work_.notify_all();
   }
-  for (std::thread& t : threads_) t.join();
+  for (std::thread& t : threads_)
+    if (t.joinable()) t.join();
 }
 
 bool stream_threads::is_forked() const { return ::getpid() != process_; }
@@ -40,7 +41,7 @@ void stream_threads::need(std::size_t ready) {
       work_.notify_one();
       continue;
     }
-    if (threads_.size() == most) return;
+    if (threads_.size() == most || is_ending_) return;
     try {
       threads_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {  // the system allows no more threads

@@ -23,11 +23,12 @@ class stream_threads {
   // run_one: runs an operation with the lock released, and returns false if none can run. Called with the lock held.
   // cores: on which the threads run; empty: on all.
   stream_threads(std::mutex& mutex, std::vector<int> cores, std::function<bool(lock&)> run_one);
-  // Ends the threads behind the operations that they run. Others are not begun.
-  ~stream_threads();
+  ~stream_threads() { end(); }
   stream_threads(const stream_threads&) = delete;
   stream_threads& operator=(const stream_threads&) = delete;
 
+  // Ends the threads behind the operations that they run. Others are not begun.
+  void end();
   // Wakes or starts threads for `ready` operations that can run. The caller holds the mutex.
   void need(std::size_t ready);
   // True if no thread runs operations: the system allows none, or this is a child process of fork(), which has no copy
