@@ -43,8 +43,8 @@ struct traffic {
 // Number of guard bytes on each side of a block of device memory.
 inline constexpr std::size_t guard_bytes = 256;
 
-// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes. It is filled with 0xA5 when it is allocated, and
-// with 0xDD when it is released. The CPU as a device does this only with all checks.
+// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes. It is filled with 0xA5 when it is allocated,
+// and with 0xDD when it is released. The CPU as a device does this only with all checks.
 class address_space {
  public:
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;
