@@ -46,7 +46,7 @@ MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
            *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support", "tools")), "benchmarks/support", "tools"]
 FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
-CORE = ["adapt", "copy_lane", "cpu_workers", "driver_pool", "ghosts", "kernels/cpu_kernels", "kernels/cpu_loops", "kernels/host_tasks", "kernels/index_checks_off", "kernels/index_checks_on", "kernels/struct_arguments", "pool_blocks"]
+CORE = ["adapt", "copy_lane", "cpu_streams", "cpu_workers", "driver_pool", "ghosts", "kernels/cpu_kernels", "kernels/cpu_loops", "kernels/host_tasks", "kernels/index_checks_off", "kernels/index_checks_on", "kernels/struct_arguments", "numa", "pool_blocks", "sim_options"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/elements", "contract/fixture", "contract/kept_scalars", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]

@@ -49,7 +49,7 @@ MUTANTS = [
     ("blocks", "lines share what differs outside of them", (PLAN, "s.way = is_fixed_outside(e, o, span) ? load_way::once : load_way::each_line;", "s.way = load_way::once;")),
     ("blocks", "indices of outer axes stay those of the first line", (PLAN, "s.way = load_way::each_line;\n    if (s.what.what != operation::load) continue;", "s.way = load_way::once;\n    if (s.what.what != operation::load) continue;")),
     ("blocks", "rows begin at the block's first column", (RUN, "    std::ptrdiff_t offset = at(column, o.stride_bytes[0]);", "    std::ptrdiff_t offset = 0;")),
-    ("blocks", "threads skip the last block", (RUN, "runs[k].run(all * k / threads, all * (k + 1) / threads);", "runs[k].run(all * k / threads, all * (k + 1) / threads - 1);")),
+    ("blocks", "threads skip the last block", (RUN, ".run(all * k / parts, all * (k + 1) / parts);", ".run(all * k / parts, all * (k + 1) / parts - 1);")),
     ("blocks", "indices do not wrap at the end of a row", (RUN, "if (++index == e_.extent[axis]) index = 0;", "++index;")),
     ("numbers", "division by zero is not checked", (LOOPS, "static inline T divide(T a, T b) {\n  if (b == 0) return 0;", "static inline T divide(T a, T b) {\n  if (b == 0) return 1;")),
     ("numbers", "min loses NaN", (LOOPS, "return a != a ? a : b < a || b != b ? b : a;", "return b < a ? b : a;")),

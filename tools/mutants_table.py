@@ -1,5 +1,8 @@
 """The planted bugs of tools/mutants.py: rule in docs/ordering.md, name, edits (file, text that occurs exactly once, new text)."""
 
+STREAM_THREADS, STREAM_THREADS_HPP = "core/src/sim/stream_threads.cpp", "core/src/sim/stream_threads.hpp"
+SCHEDULER, SCHEDULER_HPP = "core/src/sim/scheduler.cpp", "core/src/sim/scheduler.hpp"
+SIM_WORK_CPP = "core/src/sim/work.cpp"
 WORKERS, WORKERS_HPP = "core/src/support/cpu_workers.cpp", "core/include/ferry/core/detail/support/cpu_workers.hpp"
 CPU_STRIDED, SIM_WORK = "core/src/backend/cpu_strided.cpp", "core/src/sim/machine_work.cpp"
 TRANSFORM_ON_CPU = "core/include/ferry/core/detail/kernels/transform_on_cpu.hpp"
@@ -374,7 +377,17 @@ MUTANTS = [
     ("threads", "sleeping threads are not woken", (WORKERS, "  wake.notify_all();\n", "  ;\n")),
     ("threads", "work within parts uses the workers", (WORKERS, "  const worker_scope alone(nullptr);\n", "")),
     ("threads", "children join threads of their parents", (WORKERS, "if (::getpid() != team_->process) {", "if (false) {")),
-    ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_.get(),", "const worker_scope scope(nullptr,")),
+    ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_of(to->device),", "const worker_scope scope(nullptr,")),
+    ("streams of the CPU", "one thread runs all streams", (STREAM_THREADS_HPP, "static constexpr std::size_t most = 64;", "static constexpr std::size_t most = 1;")),
+    ("streams of the CPU", "threads of other devices are not woken", (SCHEDULER, "  need_threads(&from);\n", "")),
+    ("streams of the CPU", "waits for a stream end early", (SCHEDULER_HPP, "return q.pending.empty() && !q.busy;", "return q.pending.empty();")),
+    ("streams of the CPU", "large copies of pageable memory do not block", (SIM_WORK, "(from_pageable && schedule_.overlaps() && is_read_later)", "false")),
+    ("streams of the CPU", "bytes beside arguments are not checked", (SCHEDULER, "op.inspects && running_ == 0 ? op.inspects() : nullptr", "nullptr")),
+    ("streams of the CPU", "kernels of streams run on one thread", (SIM_WORK_CPP, "const worker_scope scope(how.workers, how.indices);", "const worker_scope scope(nullptr, how.indices);")),
+    ("NUMA nodes", "threads of kernels are not bound", (WORKERS, "if (!cores.empty()) run_this_thread_on(cores);", "")),
+    ("NUMA nodes", "threads of streams are not bound", (STREAM_THREADS, "  if (!cores_.empty()) run_this_thread_on(cores_);\n", "")),
+    ("NUMA nodes", "devices share the threads of the first", (SIM_OPTIONS, "if (nodes.empty()) return threads;", "return threads;")),
+    ("NUMA nodes", "more threads than cores are accepted", (SIM_OPTIONS, "if (result_.threads <= cores_ || may_share_cores_) return;", "return;")),
     ("threads", "sums depend on the number of threads", (CPU_REDUCTION, "std::clamp(all / least, std::size_t{1}, most)", "std::clamp(all / least, std::size_t{1}, std::size_t{workers ? workers->threads() : 1})")),
     ("threads", "parts begin at their first line", (CPU_LOOP, "std::size_t i = begin % space.x, j", "std::size_t i = 0, j")),
     ("threads", "planes begin at their first line", (CPU_LOOP, "if (++j == space.y) j = 0, ++k;", "++j;")),

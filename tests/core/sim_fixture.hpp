@@ -70,7 +70,12 @@ inline void check_throws(F f, const std::string& part) {
   }
 }
 
-inline const std::vector<std::string> both{"", "schedule=random:1", "schedule=random:2", "schedule=random:3",
-                                           "schedule=random:7"};
+inline const std::vector<std::string> both{"",
+                                           "schedule=random:1",
+                                           "schedule=random:2",
+                                           "schedule=random:3",
+                                           "schedule=random:7",
+                                           "schedule=overlap",
+                                           "schedule=overlap;threads=3"};
 
 }  // namespace sim_test

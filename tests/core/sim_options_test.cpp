@@ -1,8 +1,10 @@
 // The text of FERRY_SIM.
 #include <algorithm>
+#include <stdexcept>
 #include <string>
-#include <thread>
+#include <vector>
 
+#include "ferry/core/detail/support/thread_affinity.hpp"
 #include "sim_fixture.hpp"
 
 using namespace sim_test;
@@ -110,8 +112,7 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
 BOOST_AUTO_TEST_CASE(threads_are_for_the_eager_schedule) {
   BOOST_TEST(fr::detail::sim::parse_options("").threads == 1u);
   BOOST_TEST(fr::detail::sim::parse_options("threads=3").threads == 3u);
-  BOOST_TEST(fr::detail::sim::parse_options("threads=all").threads ==
-             std::max(1u, std::thread::hardware_concurrency()));
+  BOOST_TEST(fr::detail::sim::parse_options("threads=all").threads == fr::detail::process_cores().size());
   for (const char* wrong : {"threads=0", "threads=1025", "threads=many", "threads=2;schedule=random:1"})
     BOOST_CHECK_THROW(fr::detail::sim::parse_options(wrong), fr::parse_error);
   BOOST_TEST(fr::detail::sim::parse_options("threads=1;schedule=random:1").threads == 1u);
@@ -119,8 +120,12 @@ BOOST_AUTO_TEST_CASE(threads_are_for_the_eager_schedule) {
 
 BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
   const std::size_t memory = std::size_t{3} << 30;
-  const auto parse = [&](const char* text) { return fr::detail::sim::parse_cpu_options(text, memory); };
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  constexpr unsigned cores = 6;
+  const auto no_nodes = []() -> std::vector<fr::detail::numa_node> { throw std::logic_error("not asked for"); };
+  const auto parse = [&](const std::string& text) {
+    return fr::detail::sim::parse_cpu_options(text, memory, cores, no_nodes);
+  };
+  BOOST_TEST(fr::detail::sim::parse_cpu_options("", memory).threads == fr::detail::process_cores().size());
   const auto one = parse("");
   BOOST_TEST((one.are_cpus && one.devices == 1 && one.threads == cores && one.memory_of(0) == memory));
   const auto two = parse("devices=2");
@@ -129,13 +134,68 @@ BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
   BOOST_TEST((all.devices == 3 && all.threads == 6u && all.memory_of(0) == 1u << 20 && all.memory_of(2) == 2u << 20));
   for (const char* wrong :
        {"peers=all", "schedule=eager", "devices=0", "devices=65", "threads=0", "threads=1025", "threads=-1",
-        "threads=2;threads=3", "node=7", "check=races", "check=maybe", "memory=1MiB,2MiB"})
+        "threads=2;threads=3", "node=7", "check=races", "check=maybe", "memory=1MiB,2MiB", "streams=", "streams=on",
+        "streams=eager", "oversubscribe=yes", "threads=7", "threads=7;oversubscribe=off"})
     BOOST_CHECK_EXCEPTION(parse(wrong), fr::parse_error, [&](const fr::parse_error& e) {
       const std::string text = e.what();
       return text.find(std::string("options of the CPU \"") + wrong) != text.npos &&
-             text.find("devices=1..64; threads=1..1024|all;") != text.npos && text.find("check=on|off") != text.npos;
+             text.find("devices=1..64|numa|numa:NODE,NODE,...; threads=1..1024|all;") != text.npos &&
+             text.find("check=on|off") != text.npos;
     });
-  BOOST_TEST(parse(("threads=" + std::to_string(cores + 3)).c_str()).threads == cores + 3);  // they share the cores
+  BOOST_TEST(parse("threads=9;oversubscribe=on").threads == 9u);
+  check_throws<fr::parse_error>([&] { parse("threads=9"); },
+                                "\"threads=9\" is more than the 6 cores that this process may use: use threads=all, or "
+                                "oversubscribe=on for threads that share cores");
+}
+
+BOOST_AUTO_TEST_CASE(streams_of_the_cpu_overlap_if_asked) {
+  using fr::detail::sim::schedule_kind;
+  const auto schedule = [](const char* text) { return fr::detail::sim::parse_cpu_options(text, 1 << 20).schedule; };
+  BOOST_TEST((schedule("") == schedule_kind::eager && schedule("streams=direct") == schedule_kind::eager));
+  BOOST_TEST((schedule("streams=overlap;devices=3") == schedule_kind::overlap));
+  BOOST_TEST((fr::detail::sim::parse_options("schedule=overlap;threads=3").schedule == schedule_kind::overlap));
+  BOOST_CHECK_THROW(fr::detail::sim::parse_options("streams=overlap"), fr::parse_error);
+}
+
+// The machine has nodes 0, 2 and 5, with 4, 2 and 1 cores.
+BOOST_AUTO_TEST_CASE(the_cpu_has_a_device_for_each_numa_node) {
+  using fr::detail::numa_node;
+  using fr::detail::sim::schedule_kind;
+  const std::vector<numa_node> nodes{{0, {0, 1, 2, 3}, true}, {2, {4, 6}, true}, {5, {9}, false}};
+  const auto parse = [&](const std::string& text) {
+    return fr::detail::sim::parse_cpu_options(text, 600, 7, [&] { return nodes; });
+  };
+  const auto threads = [](const fr::detail::sim::options& o) {
+    std::vector<unsigned> of;
+    for (std::size_t d = 0; d != o.nodes.size(); ++d) of.push_back(o.threads_of(d));
+    return of;
+  };
+  const auto all = parse("devices=numa");
+  BOOST_TEST((all.devices == 3 && all.nodes == nodes && all.threads == 7u && all.memory_of(1) == 200u));
+  BOOST_TEST((threads(all) == std::vector<unsigned>{4, 2, 1}));
+  BOOST_TEST((all.schedule == schedule_kind::overlap));
+  BOOST_TEST((parse("streams=direct;devices=numa").schedule == schedule_kind::eager));
+  const auto two = parse("threads=5;devices=numa:2,0");
+  BOOST_TEST((two.devices == 2 && two.nodes[0] == nodes[1] && two.nodes[1] == nodes[0]));
+  BOOST_TEST((threads(two) == std::vector<unsigned>{3, 2}));
+  BOOST_TEST((threads(parse("devices=numa:5;threads=all")) == std::vector<unsigned>{1}));
+  BOOST_TEST((threads(parse("devices=numa:5;threads=4;oversubscribe=on")) == std::vector<unsigned>{4}));
+  BOOST_TEST((parse("devices=3").nodes.empty() && parse("devices=3").threads_of(2) == 7));
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    check_throws<fr::parse_error>([&] { parse(text); }, "options of the CPU \"" + text + "\"");
+    check_throws<fr::parse_error>([&] { parse(text); }, why);
+  };
+  refused("devices=numa:1",
+          "names NUMA node 1, which does not exist or has no core that this process may use; there "
+          "are nodes 0, 2, 5");
+  refused("devices=numa:0,7", "names NUMA node 7");
+  refused("devices=numa:0,0", "names a NUMA node twice");
+  refused("devices=numa:", "has no number in range");
+  refused("devices=numa:-1", "has no number in range");
+  refused("devices=numa2", "has no number in range");
+  refused("devices=numa:5;threads=2", "is more than the 1 cores that these NUMA nodes have for this process");
+  refused("threads=2;devices=numa", "is less than the number of NUMA nodes, 3");
+  BOOST_CHECK_THROW(fr::detail::sim::parse_options("devices=numa"), fr::parse_error);
 }
 
 BOOST_AUTO_TEST_CASE(the_cpu_checks_indices_as_asked) {

@@ -3,7 +3,9 @@
 #if FERRY_HAS_HWLOC
 #include <hwloc.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 
 namespace ferry::inline FERRY_ABI::detail::hwloc {
 namespace {
@@ -49,6 +51,22 @@ int numa_node_of(const std::string& pci_bus_id) {
   return at && at->nodeset ? hwloc_bitmap_first(at->nodeset) : -1;
 }
 
+std::vector<numa_node> numa_nodes() {
+  hwloc_topology_t loading = nullptr;
+  if (hwloc_topology_init(&loading) != 0) return {};
+  const std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> t(loading, hwloc_topology_destroy);
+  if (hwloc_topology_load(loading) != 0) return {};
+  const bool can_bind = hwloc_topology_is_thissystem(loading) != 0;
+  std::vector<numa_node> nodes;
+  for (hwloc_obj_t n = nullptr; (n = hwloc_get_next_obj_by_type(loading, HWLOC_OBJ_NUMANODE, n)) != nullptr;) {
+    numa_node node{static_cast<int>(n->os_index), {}, can_bind};
+    if (n->cpuset) each_bit(n->cpuset, [&](int c) { node.cores.push_back(c); });
+    if (!node.cores.empty()) nodes.push_back(std::move(node));
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const numa_node& a, const numa_node& b) { return a.number < b.number; });
+  return nodes;
+}
+
 }  // namespace ferry::inline FERRY_ABI::detail::hwloc
 
 #else
@@ -57,6 +75,7 @@ namespace ferry::inline FERRY_ABI::detail::hwloc {
 
 std::vector<int> cores_near(const std::string&) { return {}; }
 int numa_node_of(const std::string&) { return -1; }
+std::vector<numa_node> numa_nodes() { return {}; }
 
 }  // namespace ferry::inline FERRY_ABI::detail::hwloc
 

@@ -144,6 +144,8 @@ void block_plan::choose_steps(const evaluation& e, std::span<const std::uint8_t>
     if (is_computed && o.mask == evaluation_output::no_mask && (is_last || !is_read) && is_flat_on(e, o.to, span))
       s.output = static_cast<int>(k), stores[k] = false;
   }
+  for (std::size_t k = 0; k != n; ++k)
+    if (last_use[k] == 0 && is_listed(steps[k].what.what)) steps[k].way = load_way::never;
   std::vector<int> free_slots;
   const auto take_slot = [&] {
     if (free_slots.empty()) return slots++;
@@ -165,7 +167,8 @@ void block_plan::choose_steps(const evaluation& e, std::span<const std::uint8_t>
     };
     release(true);
     const bool is_shared = s.way != load_way::each_block;  // by blocks: nothing else may use its register
-    if (s.way != load_way::in_place && s.output < 0) s.slot = is_shared ? slots++ : take_slot();
+    if (s.way != load_way::in_place && s.way != load_way::never && s.output < 0)
+      s.slot = is_shared ? slots++ : take_slot();
     release(false);
   }
 }

@@ -15,7 +15,8 @@ enum class load_way : std::uint8_t {
   in_place,   // the register is the array's memory
   once,       // the same for all blocks
   each_line,  // the same for all blocks of a line
-  each_block
+  each_block,
+  never  // of a computed value that nothing reads
 };
 
 // A value of the program: its register, and the loop that computes it.

@@ -22,6 +22,12 @@ unsigned threads_for(const evaluation& e, unsigned most) {
   return static_cast<unsigned>(std::min<std::size_t>(most, bytes / bytes_of_a_thread));
 }
 
+unsigned parts_for(unsigned threads, std::size_t all) {
+  constexpr unsigned parts_of_a_thread = 4;
+  const unsigned parts = threads > 1 && workers_of_this_thread() ? parts_of_a_thread * threads : threads;
+  return static_cast<unsigned>(std::min<std::size_t>(parts, all));
+}
+
 void on_threads(unsigned n, const std::function<void(unsigned)>& run) {
   if (cpu_workers* const workers = workers_of_this_thread())
     return workers->run(n, [&run](std::size_t k) { run(static_cast<unsigned>(k)); });

@@ -10,8 +10,10 @@ namespace ferry::inline FERRY_ABI::detail {
 // number of cores if `most` is 0.
 unsigned threads_for(const evaluation& e, unsigned most);
 // Calls run(k) for all k below n: on the workers of this thread if it has some, else each on a thread of its own if the
-// system allows so many. Returns when all calls have
-// ended. Rethrows the exception of the lowest k.
+// system allows so many. Returns when all calls have ended. Rethrows the exception of the lowest k.
 void on_threads(unsigned n, const std::function<void(unsigned)>& run);
+// Returns the number of parts, at most `all`, into which to divide work for on_threads(): several for each thread if
+// workers run them, so that a thread that the system delays holds up little.
+unsigned parts_for(unsigned threads, std::size_t all);
 
 }  // namespace ferry::inline FERRY_ABI::detail

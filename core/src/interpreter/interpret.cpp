@@ -268,11 +268,9 @@ class block_run {
 void interpret(const evaluation& e, unsigned most_threads) {
   const block_plan plan(e);
   const std::size_t all = plan.lines * plan.blocks;
-  const unsigned threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(e, most_threads), all));
-  if (threads == 1) return block_run(e, plan).run(0, all);
-  std::vector<block_run> runs;  // allocated here: an exception on another thread would end the program
-  for (unsigned k = 0; k != threads; ++k) runs.emplace_back(e, plan);
-  on_threads(threads, [&](unsigned k) { runs[k].run(all * k / threads, all * (k + 1) / threads); });
+  const unsigned parts = parts_for(threads_for(e, most_threads), all);
+  if (parts == 1) return block_run(e, plan).run(0, all);
+  on_threads(parts, [&](unsigned k) { block_run(e, plan).run(all * k / parts, all * (k + 1) / parts); });
 }
 
 struct block_interpreter::state {

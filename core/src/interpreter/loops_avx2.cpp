@@ -1,7 +1,7 @@
-// The loops for processors with AVX2, FMA and F16C: the build compiles this source for them.
+// The loops for processors with AVX2 and F16C: the build compiles this source for them.
 #include "interpreter/loop_table.hpp"
 
-#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#if defined(__AVX2__) && defined(__F16C__)
 #define FERRY_LOOPS avx2
 #include "interpreter/loops_of.hpp"
 #undef FERRY_LOOPS

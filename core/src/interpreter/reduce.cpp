@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include "interpreter/block_interpreter.hpp"
@@ -14,6 +15,16 @@ namespace {
 
 constexpr std::size_t blocks_of_a_part = 128;  // combined by one thread; the same for any number of threads
 constexpr std::size_t rows_of_leaf = 16;       // rows that are added one after the other
+
+// The factors of a value that is a product of numbers of one type, if `what` sums products.
+struct factors {
+  std::uint8_t a, b;
+};
+std::optional<factors> factors_of(const reduction_evaluation& r, const reduction_output& o) {
+  const instruction& i = r.input.code[o.value];
+  if (i.what != operation::multiply || i.type != i.from || !loops_of(o.what, i.type).fold_products) return {};
+  return factors{i.a, i.b};
+}
 
 // How the blocks of long runs are combined. A column is a set of blocks with common accumulators: a run, or the blocks
 // of some inner kept indices. Its blocks are combined in parts, and the parts are joined.
@@ -67,6 +78,8 @@ class column_sum {
   column_sum(const long_reduction& all, const reduction_output& o)
       : all_(&all),
         loops_(&loops_of(o.what, type_of(all.r, o))),
+        value_(o.value),
+        factors_(all.is_run ? factors_of(all.r, o) : std::nullopt),
         size_(size_of(type_of(all.r, o))),
         by_rows_(o.what == reduction_operation::least || o.what == reduction_operation::greatest),
         // fold_rows() divides a block into at most as many parts as the number of its rows has bits.
@@ -74,7 +87,12 @@ class column_sum {
               blocks_of_a_part * static_cast<std::size_t>(std::bit_width(all.plan.block) + 1)),
         wide_(all.plan.block, o.what, type_of(all.r, o)) {}
 
-  void add(const std::byte* x, std::size_t n, std::size_t position) {
+  void add(const block_interpreter& blocks, std::size_t n, std::size_t position) {
+    if (factors_) {
+      loops_->fold_products(tree_.next(), blocks.value(factors_->a), blocks.value(factors_->b), n);
+      return tree_.push(1, n);
+    }
+    const std::byte* const x = blocks.value(value_);
     if (all_->is_run) {
       loops_->fold(tree_.next(), x, n, static_cast<std::int64_t>(position), 0);
       tree_.push(1, n);
@@ -129,6 +147,8 @@ class column_sum {
 
   const long_reduction* all_;
   const reduction_loops* loops_;
+  std::uint8_t value_;
+  std::optional<factors> factors_;  // their products are added without being stored
   std::size_t size_;
   bool by_rows_;
   combination_tree tree_;
@@ -137,9 +157,9 @@ class column_sum {
   std::size_t rows_ = 0, elements_ = 0;
 };
 
-// The state of one thread: its registers, accumulators and writers.
-struct reducing_thread {
-  reducing_thread(const long_reduction& all) : blocks(all.r.input, all.plan) {
+// The state of one part of the tasks: its registers, accumulators and writers.
+struct reducing_share {
+  reducing_share(const long_reduction& all) : blocks(all.r.input, all.plan) {
     for (const reduction_output& o : all.r.results) {
       sums.emplace_back(all, o);
       writers.emplace_back(all.r, o, all.width);
@@ -175,26 +195,22 @@ void reduce_long(const reduction_evaluation& r, const reduction_layout& layout, 
                  unsigned most_threads) {
   const long_reduction all(r, layout, plan);
   const std::size_t tasks = all.columns * all.parts;
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(r.input, most_threads), tasks));
+  const unsigned shares = parts_for(threads_for(r.input, most_threads), tasks);
   std::vector<accumulator_memory> parts;
   std::vector<std::size_t> counts;
   if (all.parts > 1) {
     counts.resize(tasks);
     for (const reduction_output& o : r.results) parts.emplace_back(tasks * all.width, o.what, type_of(r, o));
   }
-  std::vector<reducing_thread> own;
-  own.reserve(threads);
-  for (unsigned k = 0; k != threads; ++k) own.emplace_back(all);
-  on_threads(threads, [&](unsigned thread) {
-    reducing_thread& t = own[thread];
-    for (std::size_t task = tasks * thread / threads; task != tasks * (thread + 1) / threads; ++task) {
+  on_threads(shares, [&](unsigned share) {
+    reducing_share t(all);
+    for (std::size_t task = tasks * share / shares; task != tasks * (share + 1) / shares; ++task) {
       const std::size_t column = task / all.parts, part = task % all.parts;
       const std::size_t first = all.first_block(column), n = all.accumulators_of(column);
       const std::size_t end = std::min(all.steps, (part + 1) * blocks_of_a_part);
       for (std::size_t step = part * blocks_of_a_part; step != end; ++step) {
         const std::size_t elements = t.blocks.compute(first + step * all.stride);
-        for (std::size_t k = 0; k != t.sums.size(); ++k)
-          t.sums[k].add(t.blocks.value(r.results[k].value), elements, all.position(step));
+        for (std::size_t k = 0; k != t.sums.size(); ++k) t.sums[k].add(t.blocks, elements, all.position(step));
       }
       for (std::size_t k = 0; k != t.sums.size(); ++k) {
         const accumulators sum = t.sums[k].take();
@@ -214,36 +230,28 @@ void reduce_long(const reduction_evaluation& r, const reduction_layout& layout, 
 void reduce_short(const reduction_evaluation& r, const reduction_layout& layout, const block_plan& plan,
                   unsigned most_threads) {
   const std::size_t all = plan.lines * plan.blocks, group = layout.group();
-  const auto threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(r.input, most_threads), all));
+  const unsigned shares = parts_for(threads_for(r.input, most_threads), all);
   const std::size_t most = plan.block / layout.reduced;
-  struct short_thread {
-    block_interpreter blocks;
-    std::vector<accumulator_memory> sums;
+  on_threads(shares, [&](unsigned share) {
+    block_interpreter blocks(r.input, plan);
+    std::vector<accumulator_memory> memory;
     std::vector<result_writer> writers;
-  };
-  std::vector<short_thread> own;
-  for (unsigned k = 0; k != threads; ++k) {
-    short_thread t{block_interpreter(r.input, plan), {}, {}};
     for (const reduction_output& o : r.results) {
-      t.sums.emplace_back(most, o.what, type_of(r, o));
-      t.writers.emplace_back(r, o, most);
+      memory.emplace_back(most, o.what, type_of(r, o));
+      writers.emplace_back(r, o, most);
     }
-    own.push_back(std::move(t));
-  }
-  on_threads(threads, [&](unsigned thread) {
-    short_thread& t = own[thread];
-    for (std::size_t k = all * thread / threads; k != all * (thread + 1) / threads; ++k) {
-      const std::size_t groups = t.blocks.compute(k) / group;
+    for (std::size_t k = all * share / shares; k != all * (share + 1) / shares; ++k) {
+      const std::size_t groups = blocks.compute(k) / group;
       const std::size_t first = (k / plan.blocks * plan.line + k % plan.blocks * plan.block) / layout.reduced;
       for (std::size_t o = 0; o != r.results.size(); ++o) {
         const reduction_loops& loops = loops_of(r.results[o].what, type_of(r, r.results[o]));
-        const std::byte* const x = t.blocks.value(r.results[o].value);
-        const accumulators sums = t.sums[o].at(0);
+        const std::byte* const x = blocks.value(r.results[o].value);
+        const accumulators sums = memory[o].at(0);
         if (layout.inner == 1)
           loops.fold_runs(sums, x, groups, layout.reduced);
         else
           loops.fold_groups(sums, x, groups, layout.reduced, layout.inner);
-        t.writers[o].write(first, sums, groups * layout.inner, layout.reduced);
+        writers[o].write(first, sums, groups * layout.inner, layout.reduced);
       }
     }
   });
@@ -256,7 +264,13 @@ void reduce_on_cpu(const reduction_evaluation& r, unsigned most_threads) {
   if (r.kind == reduction_kind::count) return count_on_cpu(r, most_threads);
   const reduction_layout layout(r);
   std::vector<std::uint8_t> values;
-  for (const reduction_output& o : r.results) values.push_back(o.value);
+  for (const reduction_output& o : r.results) {
+    const auto product = !layout.is_short() && layout.inner == 1 ? factors_of(r, o) : std::nullopt;
+    if (product)
+      values.insert(values.end(), {product->a, product->b});
+    else
+      values.push_back(o.value);
+  }
   block_plan plan(r.input, values, layout.is_short() ? layout.group() : layout.inner < shortest_run ? layout.inner : 1);
   plan.is_block_major = false;
   if (layout.is_short())

@@ -20,6 +20,9 @@ struct reduction_loops {
   // Adds n values to one accumulator. The values have the positions `position`, `position + 1` and so on. had: number
   // of values in the accumulator; if it is 0, its contents are ignored.
   void (*fold)(const accumulators& to, const std::byte* x, std::size_t n, std::int64_t position, std::size_t had);
+  // Replaces one accumulator by the sum of the products of n pairs of values, rounded as if they were stored first.
+  // Null, except of sums of real numbers and integers.
+  void (*fold_products)(const accumulators& to, const std::byte* x, const std::byte* y, std::size_t n);
   // Adds one value to each of n accumulators: value i has the position `position`.
   void (*fold_each)(const accumulators& to, const std::byte* x, std::size_t n, std::int64_t position, std::size_t had);
   // Joins accumulators pair by pair. had, more: numbers of values in each of `to` and `from`; if had is 0, the contents

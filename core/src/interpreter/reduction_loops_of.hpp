@@ -83,6 +83,31 @@ struct join_weights {
   }
 };
 
+// Combines the n values value_at(0), value_at(1) and so on.
+template <class Cell, class Value>
+static inline Cell combined_plain(const Value& value_at, std::size_t n) {
+  using T = typename Cell::value;
+  if (n < lanes) {
+    Cell all = no_value<Cell>();
+    for (std::size_t i = 0; i != n; ++i) all.v = Cell::joined(all.v, value_at(i));
+    return all;
+  }
+  // Adds in pieces, so that no chain has more than rows_of_leaf additions.
+  T part[lanes], sum[lanes];
+  std::size_t i = 0;
+  while (i + lanes <= n) {
+    const std::size_t first = i, end = std::min(n - lanes, i + (rows_of_leaf - 1) * lanes);
+    for (std::size_t j = 0; j != lanes; ++j) part[j] = value_at(i + j);
+    for (i += lanes; i <= end; i += lanes)
+      for (std::size_t j = 0; j != lanes; ++j) part[j] = Cell::joined(part[j], value_at(i + j));
+    for (std::size_t j = 0; j != lanes; ++j) sum[j] = first == 0 ? part[j] : Cell::joined(sum[j], part[j]);
+  }
+  for (std::size_t j = 0; i + j < n; ++j) sum[j] = Cell::joined(sum[j], value_at(i + j));
+  for (std::size_t width = lanes / 2; width != 0; width /= 2)
+    for (std::size_t j = 0; j != width; ++j) sum[j] = Cell::joined(sum[j], sum[j + width]);
+  return {sum[0]};
+}
+
 // Combines n values, whose positions begin at 0, into one cell.
 template <class Cell>
 static inline Cell combined(const typename Cell::value* x, std::size_t n) {
@@ -128,25 +153,7 @@ static inline Cell combined(const typename Cell::value* x, std::size_t n) {
     const real squares = part[0] - scalar_product(rest[0], lacking);
     return {plus_of(mean, lacking), squares < 0 ? real(0) : squares};
   } else {
-    if (n < lanes) {
-      Cell all = no_value<Cell>();
-      for (std::size_t i = 0; i != n; ++i) all.v = Cell::joined(all.v, x[i]);
-      return all;
-    }
-    // Adds in pieces, so that no chain has more than rows_of_leaf additions.
-    T part[lanes], sum[lanes];
-    std::size_t i = 0;
-    while (i + lanes <= n) {
-      const std::size_t first = i, end = std::min(n - lanes, i + (rows_of_leaf - 1) * lanes);
-      for (std::size_t j = 0; j != lanes; ++j) part[j] = x[i + j];
-      for (i += lanes; i <= end; i += lanes)
-        for (std::size_t j = 0; j != lanes; ++j) part[j] = Cell::joined(part[j], x[i + j]);
-      for (std::size_t j = 0; j != lanes; ++j) sum[j] = first == 0 ? part[j] : Cell::joined(sum[j], part[j]);
-    }
-    for (std::size_t j = 0; i + j < n; ++j) sum[j] = Cell::joined(sum[j], x[i + j]);
-    for (std::size_t width = lanes / 2; width != 0; width /= 2)
-      for (std::size_t j = 0; j != width; ++j) sum[j] = Cell::joined(sum[j], sum[j + width]);
-    return {sum[0]};
+    return combined_plain<Cell>([x](std::size_t i) { return x[i]; }, n);
   }
 }
 
@@ -169,6 +176,12 @@ static void run_fold(const accumulators& to, const std::byte* x, std::size_t n, 
   else
     sum.join(more, w.share, w.weight);
   all.set(0, sum);
+}
+template <class Cell>
+static void run_fold_products(const accumulators& to, const std::byte* x, const std::byte* y, std::size_t n) {
+  using T = typename Cell::value;
+  const auto *a = reinterpret_cast<const T*>(x), *b = reinterpret_cast<const T*>(y);
+  cells<Cell>(to).set(0, combined_plain<Cell>([a, b](std::size_t i) { return times_of(a[i], b[i]); }, n));
 }
 template <class Cell>
 static inline void fold_row(const cells<Cell>& all, const typename Cell::value* x, std::size_t n, std::int64_t position,
@@ -273,10 +286,13 @@ static void run_finish(std::byte* to, const accumulators& from, std::size_t n, r
   }
 }
 
-template <class Cell>
+template <class Cell, bool SumsProducts = false>
 static constexpr reduction_loops loops_for() {
-  return {&run_clear<Cell>,     &run_fold<Cell>,        &run_fold_each<Cell>, &run_join<Cell>,
-          &run_fold_runs<Cell>, &run_fold_groups<Cell>, &run_finish<Cell>};
+  reduction_loops all{&run_clear<Cell>,       &run_fold<Cell>,  nullptr,
+                      &run_fold_each<Cell>,   &run_join<Cell>,  &run_fold_runs<Cell>,
+                      &run_fold_groups<Cell>, &run_finish<Cell>};
+  if constexpr (SumsProducts) all.fold_products = &run_fold_products<Cell>;
+  return all;
 }
 
 template <scalar_type Type>
@@ -302,7 +318,8 @@ static constexpr void fill_loops(reduction_table& t) {
     } else if constexpr (What == reduction_operation::moments) {
       t.reduce[o][type] = loops_for<moments_cell<T>>();
     } else {
-      t.reduce[o][type] = loops_for<plain_cell<What, T>>();
+      constexpr bool sums_products = What == reduction_operation::sum && std::is_arithmetic_v<T>;
+      t.reduce[o][type] = loops_for<plain_cell<What, T>, sums_products>();
       if constexpr (Type != scalar_type::boolean) t.scan[o][type] = scans_for<What, T>();
     }
   }

@@ -21,12 +21,30 @@ std::string line_about(const std::string& pci_bus_id, const char* what) {
   return line;
 }
 
+void keep_usable(std::vector<int>& cores) {
+  const std::vector<int>& usable = process_cores();
+  std::erase_if(cores, [&](int c) { return std::find(usable.begin(), usable.end(), c) == usable.end(); });
+}
+
 std::vector<int> find_cores(const std::string& pci_bus_id) {
   std::vector<int> near = hwloc::cores_near(pci_bus_id);
   if (near.empty()) near = parse_core_list(line_about(pci_bus_id, "local_cpulist"));
-  const std::vector<int>& usable = process_cores();
-  std::erase_if(near, [&](int c) { return std::find(usable.begin(), usable.end(), c) == usable.end(); });
-  return near.empty() ? usable : near;
+  keep_usable(near);
+  return near.empty() ? process_cores() : near;
+}
+
+// Returns the nodes that Linux lists, by number.
+std::vector<numa_node> listed_nodes() {
+  const auto line_of = [](const std::string& file) {
+    std::ifstream in("/sys/devices/system/node/" + file);
+    std::string line;
+    std::getline(in, line);
+    return line;
+  };
+  std::vector<numa_node> nodes;
+  for (const int n : parse_core_list(line_of("online")))
+    nodes.push_back({n, parse_core_list(line_of("node" + std::to_string(n) + "/cpulist")), true});
+  return nodes;
 }
 
 }  // namespace
@@ -52,6 +70,16 @@ int numa_node_of(const std::string& pci_bus_id) {
   int node = -1;
   std::from_chars(line.data(), line.data() + line.size(), node);
   return node;
+}
+
+std::vector<numa_node> numa_nodes() {
+  std::vector<numa_node> nodes = hwloc::numa_nodes();
+  if (nodes.empty()) nodes = listed_nodes();
+  for (numa_node& n : nodes)
+    if (n.can_bind) keep_usable(n.cores);
+  std::erase_if(nodes, [](const numa_node& n) { return n.cores.empty(); });
+  if (nodes.empty()) nodes.push_back({0, process_cores(), true});
+  return nodes;
 }
 
 std::vector<int> parse_core_list(std::string_view text) {

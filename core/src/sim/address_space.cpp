@@ -58,7 +58,7 @@ void address_space::give_back(const std::byte* p, const allocation& a) {
 // Programs that use such bytes then get wrong values. The CPU as a device does it only with all checks: the threads
 // that use memory touch its pages first, which places them near these threads.
 void address_space::overwrite(void* p, int pattern, std::size_t bytes) const {
-  if (!how_.are_cpus || how_.check == check_level::all) std::memset(p, pattern, bytes);
+  if (overwrites()) std::memset(p, pattern, bytes);
 }
 
 usage& address_space::account(memory_kind kind, int device) {
@@ -154,7 +154,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   a.freed = true;
   quarantine_.push_back(found->first);
   quarantined_ += bytes;
-  while (quarantined_ > quarantine_bytes) {
+  while (quarantined_ > (overwrites() ? quarantine_bytes : 0)) {
     const auto oldest = table_.find(quarantine_.front());
     quarantine_.pop_front();
     quarantined_ -= oldest->second.bytes;

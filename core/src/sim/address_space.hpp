@@ -43,8 +43,8 @@ struct traffic {
 // Number of guard bytes on each side of a block of device memory.
 inline constexpr std::size_t guard_bytes = 256;
 
-// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes and filled with 0xA5; that of
-// the CPU as a device is not touched.
+// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes. It is filled with 0xA5 when it is allocated,
+// and with 0xDD when it is released. The CPU as a device does this only with all checks.
 class address_space {
  public:
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;
@@ -64,7 +64,8 @@ class address_space {
   bool end_life(void* p);  // true if it lived
   void release_block(memory_kind kind, int device, void* p, std::size_t bytes);
   void grant_pool(std::uint64_t pool, int device);
-  // Poisons the bytes (0xDD) and puts the block into quarantine, so that late reads return poison instead of crashing.
+  // Fills the bytes and puts the block into quarantine, so that late reads return poison instead of crashing. Without
+  // the fill, returns the block to the system at once.
   void release(memory_kind kind, int device, void* p, std::size_t bytes);
 
   // Pageable memory of the CPU becomes pinned memory, and pageable again.
@@ -145,6 +146,7 @@ class address_space {
   void settle(page& g, std::size_t whole, int to);
   void count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes);
   static void give_back(const std::byte* p, const allocation& a);
+  bool overwrites() const { return !how_.are_cpus || how_.check == check_level::all; }
   void overwrite(void* p, int pattern, std::size_t bytes) const;
 
   mutable std::mutex mutex_;

@@ -27,6 +27,20 @@ std::unique_ptr<backend> make_backend(const options& how, std::function<void(con
   return std::make_unique<machine>(all, std::move(check));
 }
 
+namespace {
+
+std::vector<std::unique_ptr<cpu_workers>> workers_for(const options& how) {
+  std::vector<std::unique_ptr<cpu_workers>> all(std::max<std::size_t>(how.nodes.size(), 1));
+  for (std::size_t k = 0; k != all.size(); ++k) {
+    const bool is_bound = !how.nodes.empty() && how.nodes[k].can_bind;
+    if (const unsigned n = how.threads_of(k); n > 1)
+      all[k] = std::make_unique<cpu_workers>(n, is_bound ? how.nodes[k].cores : std::vector<int>());
+  }
+  return all;
+}
+
+}  // namespace
+
 // The simulator imitates the quirks whose workarounds are in code that all backends share.
 machine::machine(const options& how, std::function<void(const kernel_text&)> check)
     : options_(how),
@@ -38,7 +52,7 @@ machine::machine(const options& how, std::function<void(const kernel_text&)> che
               .faults_fetch_neighbours = true},
       memory_(how),
       schedule_(how),
-      workers_(how.threads > 1 ? std::make_unique<cpu_workers>(how.threads) : nullptr),
+      workers_(workers_for(how)),
       check_functor_(std::move(check)) {}
 
 void machine::check_device(int device) const {
@@ -49,13 +63,10 @@ void machine::check_device(int device) const {
 
 device_properties machine::properties(int device) const {
   check_device(device);
-  return {(options_.are_cpus ? "CPU " : "simulated device ") + std::to_string(device),
-          options_.memory_of(device),
-          8,
-          9,
-          0,
-          options_.concurrent_managed,
-          options_.pageable_access};
+  std::string name = (options_.are_cpus ? "CPU " : "simulated device ") + std::to_string(device);
+  if (!options_.nodes.empty())
+    name += ", NUMA node " + std::to_string(options_.nodes[static_cast<std::size_t>(device)].number);
+  return {std::move(name), options_.memory_of(device), 8, 9, 0, options_.concurrent_managed, options_.pageable_access};
 }
 
 device_memory machine::memory(int device) const {

@@ -33,6 +33,9 @@ inline std::uint64_t to_id(const void* handle) { return reinterpret_cast<std::ui
 class machine final : public backend, public inspector, public page_event_source {
  public:
   machine(const options& how, std::function<void(const kernel_text&)> check);
+  ~machine() override { schedule_.stop(); }
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
 
   std::string_view name() const override { return options_.are_cpus ? "cpu" : "sim"; }
   bool is_simulated() const override { return true; }
@@ -162,6 +165,11 @@ class machine final : public backend, public inspector, public page_event_source
   operation part_of(const std::shared_ptr<rendezvous>& m, const graph_node& n);
   void refuse_captured(event& e, const std::string& what);
   void enqueue(call& c, stream& s, work w);
+  // The threads that run the kernels of a device; null: each runs on the thread that runs the operation.
+  cpu_workers* workers_of(int device) const {
+    return workers_[workers_.size() == 1 ? 0 : static_cast<std::size_t>(device)].get();
+  }
+  kernel_mode mode(int device) const { return {schedule_.overlaps(), workers_of(device), options_.indices}; }
   void refuse_in_use(call& c, const void* p, std::size_t bytes);
   static std::vector<std::size_t> lines_of(const std::vector<graph_node>& nodes);
   std::shared_ptr<const footprint> footprint_of(const work& w) const {
@@ -180,7 +188,7 @@ class machine final : public backend, public inspector, public page_event_source
   const std::uint64_t id_ = fresh_id();
   address_space memory_;
   scheduler schedule_;
-  const std::unique_ptr<cpu_workers> workers_;  // null: each kernel runs on the thread that submits it
+  const std::vector<std::unique_ptr<cpu_workers>> workers_;  // of all devices, or of each; may be null
   const std::function<void(const kernel_text&)> check_functor_;
   std::mutex functors_mutex_;
   std::set<std::pair<int, std::string>> functors_;  // device, code: that were compiled

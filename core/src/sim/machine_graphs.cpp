@@ -158,7 +158,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
     schedule_.run_now(
         c.lock, *line,
         [&, order = order_of(nodes)] {
-          const worker_scope scope(workers_.get(), options_.indices);
+          const worker_scope scope(workers_of(line->device), options_.indices);
           run_nodes(nodes, order);
         },
         all, &surroundings::of(works, memory_));
@@ -187,7 +187,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
       if (!held) held = std::make_shared<rendezvous>(*m);
       ops.push_back(part_of(held, n));
     } else {
-      ops = to_operations(n.what, n.device, memory_);
+      ops = to_operations(n.what, n.device, memory_, mode(n.device));
     }
     ops.front().touches = footprint_of(*n.what);
     for (const std::size_t k : n.after) ops.front().needs.push_back(done[k]);

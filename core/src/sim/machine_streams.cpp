@@ -78,7 +78,8 @@ void machine::synchronize(native_stream s) {
   if (on.in) refuse_in_capture(*on.in, "waiting for stream " + std::to_string(on.id));
   const auto line = on.line;
   const std::uint64_t id = on.id;
-  schedule_.wait(c.lock, "stream " + std::to_string(id), [&] { return schedule_.is_idle(*line); });
+  schedule_.wait(
+      c.lock, "stream " + std::to_string(id), [&] { return schedule_.is_idle(*line); }, line);
   pools_.seen(id, pools_.next_place());
   schedule_.seen_by_cpu(c.lock, *line);
   pools_.after_synchronization(c.lock);
@@ -176,11 +177,15 @@ void machine::synchronize(native_event e) {
   // CUDA backend, which polls cudaEventQuery. (cudaStreamWaitEvent uses the state at the time of the call.)
   const std::string who = of.state->who;
   std::shared_ptr<signal> seen;
-  schedule_.wait(c.lock, who, [&] {
-    const auto now = events_.find(to_id(e.handle));
-    seen = now == events_.end() ? nullptr : now->second.state;
-    return !seen || seen->fired;
-  });
+  const auto recorded_on = streams_.find(of.state->stream);
+  schedule_.wait(
+      c.lock, who,
+      [&] {
+        const auto now = events_.find(to_id(e.handle));
+        seen = now == events_.end() ? nullptr : now->second.state;
+        return !seen || seen->fired;
+      },
+      recorded_on == streams_.end() ? nullptr : recorded_on->second.line);
   if (seen) {
     pools_.seen(seen->stream, seen->place);
     schedule_.seen_by_cpu(c.lock, seen->clock);

@@ -60,7 +60,7 @@ void machine::enqueue(call& c, stream& s, work w) {
   const auto done = w.done;
   if (schedule_.is_eager()) {
     const auto run = [&] {
-      const worker_scope scope(workers_.get(), options_.indices);
+      const worker_scope scope(workers_of(to->device), options_.indices);
       run_whole(w, to->device, memory_);
     };
     if (w.is_kernel) {
@@ -72,12 +72,13 @@ void machine::enqueue(call& c, stream& s, work w) {
     if (done) schedule_.seen_by_cpu(c.lock, to->clock);
     return;
   }
-  auto entries = to_operations(std::make_shared<work>(std::move(w)), to->device, memory_);
+  auto entries = to_operations(std::make_shared<work>(std::move(w)), to->device, memory_, mode(to->device));
   entries.front().touches = touches;
   for (operation& op : entries) schedule_.push(c.lock, *to, std::move(op));
   schedule_.run_lazily(c.lock);
   if (!done) return;
-  schedule_.wait(c.lock, done->who, [&] { return done->fired; });
+  schedule_.wait(
+      c.lock, done->who, [&] { return done->fired; }, to);
   schedule_.seen_by_cpu(c.lock, done->clock);
   schedule_.check(to->device);
 }
@@ -106,16 +107,18 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
     refuse_in_capture(*on.in, "a copy that blocks the CPU for its pageable memory");
   work w{"copy", reach::copied, {reads(from, bytes), writes(to, bytes)}, {}};
   refuse_ungranted(on, w.uses);
-  if (from_pageable && !schedule_.is_eager()) {
+  constexpr std::size_t most_staged = std::size_t{64} << 10;  // as CUDA does: larger copies block
+  const bool is_read_later = schedule_.is_eager() || (schedule_.overlaps() && bytes > most_staged);
+  if (from_pageable && !is_read_later) {
     const auto* first = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<std::vector<std::byte>>(first, first + bytes);
     w.run = [to, staged](const relocation&) { std::memcpy(to, staged->data(), staged->size()); };
   } else {
     w.run = [to, from, bytes](const relocation&) { move_on_cpu(to, from, bytes); };
   }
-  if (to_pageable) {
+  if (to_pageable || (from_pageable && schedule_.overlaps() && is_read_later)) {
     w.done = std::make_shared<signal>();
-    w.done->who = "a copy to pageable memory on stream " + std::to_string(on.id);
+    w.done->who = "a copy of pageable memory on stream " + std::to_string(on.id);
   }
   enqueue(c, on, std::move(w));
 }

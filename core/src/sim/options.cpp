@@ -5,10 +5,13 @@
 #include <charconv>
 #include <limits>
 #include <string>
-#include <thread>
+#include <utility>
 
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
+#include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"
+#include "platform/host_topology.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
@@ -18,19 +21,26 @@ constexpr std::string_view allowed =
     "GiB, at least 1; by device, and the last one for all further devices); "
     "peers=all|none|A-B,C-D,... (devices from 0); "
     "broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools or A-B:unified: of such memory only); "
-    "schedule=eager|random:SEED; threads=1..1024|all, with schedule=eager; "
+    "schedule=eager|overlap|random:SEED; threads=1..1024|all, not with schedule=random; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
     "pinning=on|off; nvrtc=on|off; check=on|races|off";
 
 constexpr std::string_view allowed_for_cpu =
-    "allowed, separated by ';': devices=1..64; threads=1..1024|all; memory=BYTES|BYTES,... as in "
-    "FERRY_SIM; check=on|off";
+    "allowed, separated by ';': devices=1..64|numa|numa:NODE,NODE,...; threads=1..1024|all; oversubscribe=on|off; "
+    "memory=BYTES|BYTES,... as in FERRY_SIM; streams=direct|overlap; check=on|off";
 
-unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+constexpr std::array<std::string_view, 6> keys_of_cpu{"devices", "threads", "oversubscribe",
+                                                      "memory",  "streams", "check"};
+
+unsigned cores_of_process() { return static_cast<unsigned>(process_cores().size()); }
 
 class parser {
  public:
-  parser(std::string_view whole, options initially) : whole_(whole), result_(std::move(initially)) {}
+  parser(std::string_view whole, options initially, unsigned cores, std::function<std::vector<numa_node>()> nodes)
+      : whole_(whole),
+        result_(std::move(initially)),
+        cores_(cores),
+        nodes_(std::move(nodes)) {}
 
   options run() {
     std::vector<std::string_view> keys;
@@ -41,9 +51,10 @@ class parser {
       keys.push_back(key);
       read(item, key, value);
     }
+    check_threads();
     if (result_.threads > 1 && result_.schedule == schedule_kind::random)
       refuse("threads=" + std::to_string(result_.threads),
-             "is for schedule=eager: a random schedule is reproducible on one thread only");
+             "is for schedule=eager and overlap: a random schedule is reproducible on one thread only");
     const auto known = [&](int a, int b) {  // checked at the end: devices= may come later
       if (a >= result_.devices || b >= result_.devices)
         refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that does not exist");
@@ -122,9 +133,11 @@ class parser {
   }
 
   void read(std::string_view item, std::string_view key, std::string_view value) {
-    if (result_.are_cpus && key != "devices" && key != "threads" && key != "memory" && key != "check")
+    if (result_.are_cpus && std::find(keys_of_cpu.begin(), keys_of_cpu.end(), key) == keys_of_cpu.end())
       refuse(item, "is no option");
-    if (key == "devices") {
+    if (key == "devices" && result_.are_cpus && value.starts_with("numa")) {
+      read_nodes(item, value.substr(4));
+    } else if (key == "devices") {
       result_.devices = number(item, value, 1, 64);
     } else if (key == "memory") {
       result_.memory_bytes.clear();
@@ -138,11 +151,20 @@ class parser {
       for (const std::string_view one : split(value, ',')) result_.broken.push_back(read_broken(item, one));
     } else if (key == "schedule") {
       if (value == "eager") return;
+      if (value == "overlap") return void(result_.schedule = schedule_kind::overlap);
       if (!value.starts_with("random:")) refuse(item, "names no schedule");
       result_.schedule = schedule_kind::random;
       result_.seed = number<std::uint64_t>(item, value.substr(7), 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (key == "streams" && result_.are_cpus) {
+      if (value != "direct" && value != "overlap") refuse(item, "is neither direct nor overlap");
+      result_.schedule = value == "overlap" ? schedule_kind::overlap : schedule_kind::eager;
+      has_streams_ = true;
+    } else if (key == "oversubscribe" && result_.are_cpus) {
+      if (value != "on" && value != "off") refuse(item, "is neither on nor off");
+      may_share_cores_ = value == "on";
     } else if (key == "threads") {
-      result_.threads = value == "all" ? cores() : number(item, value, 1u, 1024u);
+      has_threads_ = value != "all";
+      result_.threads = has_threads_ ? number(item, value, 1u, 1024u) : cores_;
     } else if (key == "fail") {
       for (const std::string_view one : split(value, ',')) {
         const auto [verb, nth] = cut(one, '@');
@@ -169,8 +191,58 @@ class parser {
     }
   }
 
+  // The nodes of devices=numa (rest is empty) or devices=numa:0,2.
+  void read_nodes(std::string_view item, std::string_view rest) {
+    std::vector<numa_node> all = nodes_();
+    if (!rest.empty()) {
+      if (rest.front() != ':') refuse(item, "has no number in range where one belongs");
+      std::vector<numa_node> chosen;
+      for (const std::string_view one : split(rest.substr(1), ',')) {
+        const int n = number(item, one, 0, std::numeric_limits<int>::max());
+        const auto is_n = [n](const numa_node& node) { return node.number == n; };
+        const auto found = std::find_if(all.begin(), all.end(), is_n);
+        if (std::any_of(chosen.begin(), chosen.end(), is_n)) refuse(item, "names a NUMA node twice");
+        if (found == all.end())
+          refuse(item, "names NUMA node " + std::to_string(n) + ", which does not exist or has no core that this " +
+                           "process may use; there are nodes " + numbers_of(all));
+        chosen.push_back(*found);
+      }
+      all = std::move(chosen);
+    }
+    if (all.size() > 64) refuse(item, "would make more than 64 devices; name the NUMA nodes, as in devices=numa:0,1");
+    result_.devices = static_cast<int>(all.size());
+    result_.nodes = std::move(all);
+  }
+
+  static std::string numbers_of(const std::vector<numa_node>& all) {
+    std::string text;
+    for (const numa_node& n : all) text += (text.empty() ? "" : ", ") + std::to_string(n.number);
+    return text;
+  }
+
+  // On NUMA nodes, the cores are those of the nodes, and streams overlap: else one device waits for another one.
+  void check_threads() {
+    if (!result_.are_cpus) return;
+    const std::string item = "threads=" + std::to_string(result_.threads);
+    if (!result_.nodes.empty()) {
+      cores_ = 0;
+      for (const numa_node& n : result_.nodes) cores_ += static_cast<unsigned>(n.cores.size());
+      if (!has_threads_) result_.threads = cores_;
+      if (!has_streams_) result_.schedule = schedule_kind::overlap;
+      if (result_.threads < result_.nodes.size())
+        refuse(item, "is less than the number of NUMA nodes, " + std::to_string(result_.nodes.size()));
+    }
+    if (result_.threads <= cores_ || may_share_cores_) return;
+    refuse(item, "is more than the " + std::to_string(cores_) + " cores that " +
+                     (result_.nodes.empty() ? "this process may use" : "these NUMA nodes have for this process") +
+                     ": use threads=all, or oversubscribe=on for threads that share cores");
+  }
+
   std::string_view whole_;
   options result_;
+  unsigned cores_;
+  std::function<std::vector<numa_node>()> nodes_;
+  bool has_threads_ = false, has_streams_ = false, may_share_cores_ = false;
 };
 
 }  // namespace
@@ -193,16 +265,31 @@ bool options::is_broken(int a, int b, peer_memory sort) const {
          });
 }
 
-options parse_options(std::string_view text) { return parser(text, {}).run(); }
+// Nodes have threads in proportion to their cores if the number of threads is that of the cores, else equally many.
+unsigned options::threads_of(std::size_t device) const {
+  if (nodes.empty()) return threads;
+  std::size_t cores = 0;
+  for (const numa_node& n : nodes) cores += n.cores.size();
+  if (threads == cores) return static_cast<unsigned>(nodes[device].cores.size());
+  return static_cast<unsigned>(part_begin(threads, device + 1, nodes.size()) -
+                               part_begin(threads, device, nodes.size()));
+}
+
+options parse_options(std::string_view text) { return parser(text, {}, cores_of_process(), {}).run(); }
 
 options parse_cpu_options(std::string_view text, std::size_t memory) {
+  return parse_cpu_options(text, memory, cores_of_process(), numa_nodes);
+}
+
+options parse_cpu_options(std::string_view text, std::size_t memory, unsigned cores,
+                          const std::function<std::vector<numa_node>()>& nodes) {
   options initially;
   initially.are_cpus = true;
   initially.indices = index_checks::by_source;
   initially.devices = 1;
-  initially.threads = cores();
+  initially.threads = cores;
   initially.memory_bytes.clear();
-  options o = parser(text, std::move(initially)).run();
+  options o = parser(text, std::move(initially), cores, nodes).run();
   if (o.memory_bytes.empty()) o.memory_bytes = {memory / static_cast<std::size_t>(o.devices)};
   return o;
 }

@@ -23,11 +23,36 @@ struct inside_scope {
 }  // namespace
 
 scheduler::scheduler(const options& how)
-    : eager_(how.schedule == schedule_kind::eager),
+    : kind_(how.schedule),
       random_(how.seed),
       failed_(static_cast<std::size_t>(how.devices)) {
   if (how.check_races) races_.emplace();
   laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
+  ready_ = std::vector<ready_queues>(std::max<std::size_t>(how.nodes.size(), 1));
+  for (std::size_t k = 0; overlaps() && k != ready_.size(); ++k) {
+    const bool is_bound = !how.nodes.empty() && how.nodes[k].can_bind;
+    are_bound_ = are_bound_ || is_bound;
+    ready_[k].threads = std::make_unique<stream_threads>(mutex_, is_bound ? how.nodes[k].cores : std::vector<int>(),
+                                                         [this, k](lock& l) { return step(l, ready_[k]); });
+  }
+}
+
+void scheduler::stop() {
+  for (ready_queues& r : ready_)
+    if (r.threads && r.threads->is_forked()) static_cast<void>(r.threads.release());
+  for (const ready_queues& r : ready_)
+    if (r.threads) r.threads->end();  // they use these objects until they end
+}
+
+bool scheduler::is_stuck() const {
+  return running_ == 0 && (!overlaps() || std::all_of(ready_.begin(), ready_.end(),
+                                                      [](const ready_queues& r) { return r.first.empty(); }));
+}
+
+// Wakes threads that wait for a signal, or for the end of a queue.
+void scheduler::announce() {
+  changes_.fetch_add(1, std::memory_order_relaxed);
+  changed_.notify_all();
 }
 
 void scheduler::refuse_inside_operation() {
@@ -44,7 +69,7 @@ scheduler::lock scheduler::enter() {
 }
 
 void scheduler::inject_delay() const {
-  if (eager_ || !many_threads_.load(std::memory_order_relaxed)) return;
+  if (!is_random() || !many_threads_.load(std::memory_order_relaxed)) return;
   using clock = std::chrono::steady_clock;
   thread_local std::minstd_rand dice(std::random_device{}());
   thread_local clock::time_point next;
@@ -64,7 +89,7 @@ void scheduler::inject_delay() const {
 std::shared_ptr<queue> scheduler::open(const lock& l, int device, std::uint64_t id, std::shared_ptr<clock_line> line) {
   auto q = std::make_shared<queue>();
   q->id = id, q->device = device;
-  if (!eager_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
+  if (is_random()) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
   q->line = line ? std::move(line) : new_line(l);
   q->number = ++opened_;
   q->place = queues_.insert(queues_.end(), q);
@@ -88,19 +113,29 @@ void scheduler::sweep(queue& q) {
   if (q.closed && is_idle(q) && q.place != queues_.end()) queues_.erase(std::exchange(q.place, queues_.end()));
 }
 
-void scheduler::push(const lock&, queue& q, operation op) {
+void scheduler::push(const lock& l, queue& q, operation op) {
   if (races_) op.known = known_to_submissions(q);
+  const auto has_fired = [](const auto& s) { return s->fired; };
+  if (overlaps() && is_idle(q) && !op.run && !op.together && std::all_of(op.needs.begin(), op.needs.end(), has_fired)) {
+    if (const std::string race = arrive(q, op); !race.empty()) fail(l, q.device, race);
+    return fire(q, op);
+  }
+  const bool is_part = op.together != nullptr;
   q.pending.push_back(std::move(op));
   ++pending_;
   if (q.pending.size() == 1) consider(q);
-  changed_.notify_all();  // a thread may wait for it in a rendezvous
+  need_threads();
+  if (is_part || !overlaps()) announce();  // a thread may wait for it in a rendezvous
 }
 
 void scheduler::list(queue& q) {
-  if (!std::exchange(q.ready, true)) ready_.emplace(std::pair{q.rank, q.number}, &q);
+  if (q.ready) return;
+  q.ready = true;
+  if (overlaps()) q.rank = ++listings_;  // the first come is the first to run
+  ready_of(q).first.emplace(std::pair{q.rank, q.number}, &q);
 }
 void scheduler::unlist(queue& q) {
-  if (std::exchange(q.ready, false)) ready_.erase({q.rank, q.number});
+  if (std::exchange(q.ready, false)) ready_of(q).first.erase({q.rank, q.number});
 }
 
 // Lists the queue if its first operation can run now. Otherwise the queue is considered again when a needed signal
@@ -198,7 +233,17 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
   q.busy = false, --running_;
   if (!text.empty()) fail(l, device, text);
   consider(q);
-  changed_.notify_all();
+  if (!overlaps()) announce();
+}
+
+// Runs op, and checks the bytes that it names, unless another operation runs concurrently.
+void scheduler::run_and_inspect(lock& l, queue& q, operation& op) {
+  inspection* const bytes = op.inspects && running_ == 0 ? op.inspects() : nullptr;
+  if (bytes) bytes->before();
+  const std::uint64_t mine = begun_ + 1;
+  run(l, q, op.run);
+  if (!bytes || begun_ != mine || has_failed(q.device)) return;
+  if (const std::string why = bytes->after(); !why.empty()) fail(l, q.device, why);
 }
 
 // Runs all parts of a rendezvous together. If it can never complete, fails the parts that wait for it.
@@ -225,6 +270,7 @@ void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
     joint.join(present[i]->clock);
   }
   for (const auto& q : present) q->clock.join(joint);
+  need_threads();
   if (m->broken.empty()) {
     const auto all = [&] {
       for (const operation& part : parts) part.run();
@@ -238,8 +284,9 @@ void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
   for (std::size_t i = 0; i < parts.size(); ++i) fire(*present[i], parts[i]);
   if (!m->broken.empty())
     for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
+  need_threads();
   for (const auto& q : present) sweep(*q);
-  changed_.notify_all();
+  announce();
 }
 
 void scheduler::hold_if_ready(lock& l, queue& q) {
@@ -273,42 +320,60 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
   check(q.device);
 }
 
-bool scheduler::step(lock& l) {
-  if (until_redraw_-- == 0) {  // draws few numbers per step, regardless of the number of queues
+// Runs an operation of the first queues that have one.
+bool scheduler::step_any(lock& l) {
+  return std::any_of(ready_.begin(), ready_.end(), [&](ready_queues& r) { return step(l, r); });
+}
+
+bool scheduler::step(lock& l, ready_queues& from) {
+  if (is_random() && until_redraw_-- == 0) {  // draws few numbers per step, regardless of the number of queues
     until_redraw_ = std::max<std::uint64_t>(64 + random_() % 193, queues_.size() / 4);
-    const auto listed = std::exchange(ready_, {});
+    const auto listed = std::exchange(from.first, {});
     for (const auto& q : queues_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
-    for (const auto& [rank, q] : listed) ready_.emplace(std::pair{q->rank, q->number}, q);
+    for (const auto& [rank, q] : listed) from.first.emplace(std::pair{q->rank, q->number}, q);
   }
-  if (ready_.empty()) return false;
-  const auto best = ready_.begin()->second->shared_from_this();  // it may be closed and swept while it runs
-  if (best->pending.front().together) {
-    hold(l, best->pending.front().together);
-    return true;
-  }
+  if (from.first.empty()) return false;
+  run_first(l, *from.first.begin()->second);
+  need_threads(&from);
+  return true;
+}
+
+// Runs the first operation of q, which can run.
+void scheduler::run_first(lock& l, queue& q) {
+  const auto best = q.shared_from_this();  // it may be closed and swept while it runs
+  if (best->pending.front().together) return hold(l, best->pending.front().together);
   unlist(*best);
   operation op = std::move(best->pending.front());
   took_first(*best);
+  need_threads();
   if (const std::string race = arrive(*best, op); !race.empty())
     fail(l, best->device, race);
   else if (op.run)
-    run(l, *best, op.run);
+    run_and_inspect(l, *best, op);
   fire(*best, op);
   consider(*best);
   sweep(*best);
-  changed_.notify_all();
+  if (!overlaps() || op.fires || is_idle(*best) || is_stuck()) announce();
+}
+
+// A thread that waits for a queue runs its operations, which is faster than another thread. Returns false if it cannot.
+bool scheduler::help(lock& l, queue* with) {
+  if (!with || !with->ready || are_bound_ || with->pending.front().together) return false;
+  run_first(l, *with);
+  for (const ready_queues& r : ready_)
+    r.threads->need(r.first.size() - (with->ready && &r == &ready_of(*with) ? 1 : 0));
   return true;
 }
 
 void scheduler::run_lazily(lock& l) {
-  if (eager_ || random_() % laziness_ != 0) return;
+  if (!is_random() || random_() % laziness_ != 0) return;
   run_few(l);
 }
 
 void scheduler::run_few(lock& l) {
-  if (eager_) return;
+  if (!is_random()) return;
   for (auto k = random_() % 4; k > 0; --k)
-    if (!step(l)) {
+    if (!step_any(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending operations can always run.
       if (pending_ != 0 && running_ == 0 && !someone_may_come())
         throw error("internal error: no pending operation can run\n" + describe());
@@ -319,10 +384,22 @@ void scheduler::run_few(lock& l) {
 void scheduler::pause(lock& l, std::string_view waiter) {
   // Waits for threads that have not yet enqueued their part of a rendezvous, or have not started yet.
   const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
-  if (running_ == 0 && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
-  if (running_ == 0)
+  if (is_stuck() && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
+  if (is_stuck())
     throw deadlock("deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" + describe());
   changed_.wait(l);
+}
+
+// Waits until an operation has ended that a thread may wait for.
+void scheduler::wait_for_threads(lock& l, std::string_view waiter) {
+  for (ready_queues& r : ready_)
+    if (r.threads->are_missing() && step(l, r)) return;
+  if (is_stuck()) return pause(l, waiter);
+  const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
+  l.unlock();
+  for (int k = 0; k != spins_before_sleep && changes_.load(std::memory_order_relaxed) == seen; ++k) spin_once(k);
+  l.lock();
+  if (changes_.load(std::memory_order_relaxed) == seen) changed_.wait(l);
 }
 
 std::size_t scheduler::pending() const {
@@ -364,7 +441,8 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
   }
   consider_all();
   sweep();
-  changed_.notify_all();
+  need_threads();
+  announce();
 }
 
 void scheduler::check(int device) const {

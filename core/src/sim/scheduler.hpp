@@ -20,10 +20,12 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
 #include "race_checker.hpp"
+#include "stream_threads.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 
 struct queue;
+class inspection;
 
 // An occurrence that operations wait for: a record of an event, or a node of a launched graph.
 struct signal {
@@ -44,6 +46,7 @@ struct operation {
   std::shared_ptr<rendezvous> together = {};
   std::shared_ptr<const footprint> touches = {};  // for the race checker
   vector_clock known = {};                        // the CPU's clock when it was enqueued
+  std::function<inspection*()> inspects = {};     // bytes to check before and after it; called where it runs
 };
 
 // The work of a stream, or of one node of a launched graph.
@@ -86,7 +89,13 @@ class scheduler {
   using lock = std::unique_lock<std::mutex>;
 
   explicit scheduler(const options& how);
-  bool is_eager() const { return eager_; }
+  ~scheduler() { stop(); }
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+  // Returns when no thread of this object runs operations. Operations that have not begun are dropped.
+  void stop();
+  bool is_eager() const { return kind_ == schedule_kind::eager; }
+  bool overlaps() const { return kind_ == schedule_kind::overlap; }
   bool finds_races() const { return races_.has_value(); }
 
   // Throws invalid_argument inside an operation, where a driver permits no call.
@@ -111,11 +120,17 @@ class scheduler {
   // operations, while the program polls or allocates.
   void run_lazily(lock& l);
   void run_few(lock& l);
-  // Runs operations in random order until done(). Throws deadlock if that cannot happen.
+  // Runs operations in random order until done(). Throws deadlock if that cannot happen. If streams overlap, runs only
+  // operations of `of`, the queue that done() depends on, unless another thread does.
   template <class Done>
-  void wait(lock& l, std::string_view waiter, Done done) {
-    while (!done())
-      if (!step(l)) pause(l, waiter);
+  void wait(lock& l, std::string_view waiter, Done done, const std::shared_ptr<queue>& of = {}) {
+    while (!done()) {
+      if (overlaps())
+        help(l, of.get()) ? void() : wait_for_threads(l, waiter);
+      else if (!step_any(l))
+        pause(l, waiter);
+    }
+    if (overlaps()) need_threads();
   }
   bool is_idle(const queue& q) const { return q.pending.empty() && !q.busy; }
   std::size_t pending() const;
@@ -143,7 +158,28 @@ class scheduler {
   void forget_failures(const lock&);
 
  private:
-  bool step(lock& l);
+  // Queues whose first operation can run, by rank and order of creation: the first is next. And the threads that run
+  // these operations; null unless streams overlap.
+  struct ready_queues {
+    std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> first;
+    std::unique_ptr<stream_threads> threads;
+  };
+  ready_queues& ready_of(const queue& q) { return ready_[ready_.size() == 1 ? 0 : static_cast<std::size_t>(q.device)]; }
+  bool step(lock& l, ready_queues& from);
+  bool step_any(lock& l);
+  void run_first(lock& l, queue& q);
+  bool help(lock& l, queue* with);
+  // Wakes or starts threads for all operations that can run. but_of: the caller runs these itself.
+  void need_threads(const ready_queues* but_of = nullptr) {
+    for (const ready_queues& r : ready_)
+      if (r.threads && &r != but_of) r.threads->need(r.first.size());
+  }
+  void run_and_inspect(lock& l, queue& q, operation& op);
+  void wait_for_threads(lock& l, std::string_view waiter);
+  void announce();
+  // True if no operation runs or will be run by a thread.
+  bool is_stuck() const;
+  bool is_random() const { return kind_ == schedule_kind::random; }
   void pause(lock& l, std::string_view waiter);
   void run(lock& l, queue& q, const std::function<void()>& op);
   void hold(lock& l, std::shared_ptr<rendezvous> m);  // by value: the entries that hold it are removed
@@ -163,7 +199,7 @@ class scheduler {
   std::string arrive(queue& q, const operation& op);
   std::string describe() const;
 
-  const bool eager_;
+  const schedule_kind kind_;
   std::optional<race_checker> races_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -171,10 +207,12 @@ class scheduler {
   std::uint64_t laziness_, until_redraw_ = 0;
   int running_ = 0;
   std::uint64_t begun_ = 0;  // operations that ran or are running
+  std::uint_fast32_t listings_ = 0;
+  std::atomic<std::uint64_t> changes_{0};  // number of announce()
   std::size_t pending_ = 0;
   std::list<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
-  // Queues whose first operation can run, by rank and order of creation: the first is next.
-  std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> ready_;
+  bool are_bound_ = false;           // the threads of streams run on some cores only: other threads run no operations
+  std::vector<ready_queues> ready_;  // all, or by device if their threads run on different cores
   std::map<const rendezvous*, std::vector<queue*>>
       gathered_;  // queues in a rendezvous that other parts have not reached
   std::uint64_t opened_ = 0;

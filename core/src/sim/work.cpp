@@ -4,6 +4,7 @@
 
 #include "ferry/core/error.hpp"
 #include "scratch.hpp"
+#include "surroundings.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
@@ -49,15 +50,19 @@ void run_whole(const work& w, int device, address_space& memory) {
   run_on(w, device, relocation{});
 }
 
-std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory) {
+std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory,
+                                     const kernel_mode& how) {
   std::vector<operation> result;
   if (const std::string why = memory.forbids(device, w->uses, w->how); !why.empty()) {
     result.push_back({w->verb, w->name, [w, device, why] { fault(*w, device, why); }});
-  } else if (!w->is_kernel) {
-    result.push_back({w->verb, w->name, [w, device, &memory] {
+  } else if (!w->is_kernel || how.in_place) {
+    result.push_back({w->verb, w->name, [w, device, &memory, how] {
+                        const worker_scope scope(how.workers, how.indices);
                         begin_on(*w, device, memory);
                         run_on(*w, device, relocation{});
                       }});
+    if (w->is_kernel)
+      result.back().inspects = [only = w.get(), &memory] { return &surroundings::of({&only, 1}, memory); };
   } else {
     auto copies = std::make_shared<scratch>(w->uses);
     result.push_back({w->verb, w->name, [w, device, &memory, copies] {

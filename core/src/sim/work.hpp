@@ -6,6 +6,7 @@
 
 #include "address_space.hpp"
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/cpu_workers.hpp"
 #include "scheduler.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
@@ -28,11 +29,19 @@ struct work {
 // none remain.
 std::shared_ptr<const footprint> footprint_of(const work& w, const address_space& memory);
 
+// How the entries of queues run kernels.
+struct kernel_mode {
+  bool in_place = false;  // else on scratch memory
+  cpu_workers* workers = nullptr;
+  index_checks indices = index_checks::simulated;
+};
+
 // Runs the work in place, immediately. Throws device_fault.
 void run_whole(const work& w, int device, address_space& memory);
 
-// Returns the work as entries of a queue. A kernel loads its arguments into scratch memory and works there; its second
+// Returns the work as entries of a queue. A kernel on scratch memory loads its arguments, and works there; its second
 // entry stores the results. Forbidden work becomes an entry that fails.
-std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory);
+std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory,
+                                     const kernel_mode& how);
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/thread_affinity.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -116,11 +118,14 @@ struct cpu_workers::team {
   const pid_t process = ::getpid();
 };
 
-cpu_workers::cpu_workers(unsigned threads) : team_(std::make_unique<team>()) {
+cpu_workers::cpu_workers(unsigned threads, const std::vector<int>& cores) : team_(std::make_unique<team>()) {
   team_->shares = std::vector<team::share>(threads);
   try {
     for (; threads_ < threads; ++threads_)
-      team_->others.emplace_back([t = team_.get(), thread = threads_] { t->serve(thread); });
+      team_->others.emplace_back([t = team_.get(), thread = threads_, cores] {
+        if (!cores.empty()) run_this_thread_on(cores);
+        t->serve(thread);
+      });
   } catch (const std::system_error&) {  // the system allows no more threads
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -9,13 +10,15 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/numa_node.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 
 // eager: each operation runs at its submission, on the calling thread. random: operations wait in their streams and run
-// in a random order that respects only CUDA's guarantees.
-enum class schedule_kind : std::uint8_t { eager, random };
+// in a random order that respects only CUDA's guarantees. overlap: threads run the operations of all streams as soon as
+// their predecessors are complete.
+enum class schedule_kind : std::uint8_t { eager, random, overlap };
 
 // Backend calls that can be made to fail. copy: copy, copy_peer, copy_strided. launch: launch, launch_graph.
 enum class failing_verb : std::uint8_t { alloc, copy, launch, peer };
@@ -43,8 +46,11 @@ struct options {
   std::vector<broken_link> broken;                        // among `peers`
   schedule_kind schedule = schedule_kind::eager;
   std::uint64_t seed = 0;  // of the random schedule
-  // Threads that run a kernel together, with the calling one; with the eager schedule only.
+  // Threads that run a kernel together, with the one that runs the operation; not with the random schedule.
   unsigned threads = 1;
+  // Of the CPU as devices, one for each NUMA node: the node of each device, among which the threads are divided. Empty:
+  // devices share all cores and threads.
+  std::vector<numa_node> nodes;
   std::vector<failure> failures;
   bool concurrent_managed = true;  // the CPU may access managed memory while devices work
   bool pageable_access = false;    // devices can access all host memory, as with HMM and ATS
@@ -58,6 +64,7 @@ struct options {
   std::size_t memory_of(int device) const;               // throws invalid_argument if memory_bytes is empty
   bool is_broken(int a, int b, peer_memory sort) const;  // symmetric
   bool are_peers(int a, int b) const;                    // symmetric; a device is not its own peer
+  unsigned threads_of(std::size_t device) const;         // that run a kernel of the device together
 };
 
 // Parses e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
@@ -66,7 +73,12 @@ struct options {
 // the text and lists what is allowed.
 options parse_options(std::string_view text);
 // Parses the text of FERRY_CPU: "devices=2;threads=8;memory=16GiB". By default there is one device, a thread for
-// each core, and the devices divide `memory` bytes equally. Throws as parse_options().
+// each core, and the devices divide `memory` bytes equally. Throws as parse_options(), also for more threads than cores
+// without oversubscribe=on, and for a NUMA node that does not exist. cores: number of those that the process may use;
+// nodes: returns the NUMA nodes, and is called if the text names them.
+options parse_cpu_options(std::string_view text, std::size_t memory, unsigned cores,
+                          const std::function<std::vector<numa_node>()>& nodes);
+// The same for this machine.
 options parse_cpu_options(std::string_view text, std::size_t memory);
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

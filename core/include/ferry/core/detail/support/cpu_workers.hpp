@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
@@ -13,8 +14,9 @@ namespace ferry::inline FERRY_ABI::detail {
 // done if the threads are gone, as after fork().
 class cpu_workers {
  public:
-  // threads: at least 1, with the calling one. There are fewer if the system allows no more.
-  explicit cpu_workers(unsigned threads);
+  // threads: at least 1, with the calling one. There are fewer if the system allows no more. The others run on `cores`
+  // only, unless that is empty.
+  explicit cpu_workers(unsigned threads, const std::vector<int>& cores = {});
   ~cpu_workers();
   cpu_workers(const cpu_workers&) = delete;
   cpu_workers& operator=(const cpu_workers&) = delete;
