@@ -293,6 +293,28 @@ BOOST_AUTO_TEST_CASE(streams_meet_in_joint_operations) {
   BOOST_TEST(fetch(m, t, y, 1).front() == b);
 }
 
+// A thread that waits runs operations of its stream, but no joint operations: another thread runs these.
+BOOST_AUTO_TEST_CASE(joint_operations_behind_others) {
+  sim_machine m("devices=2;schedule=overlap;threads=2");
+  const auto s = m.stream(0), t = m.stream(1);
+  int* const x = m.ints(1, 0);
+  set(m, s, x, 1, 0);
+  for (int round = 0; round != 500; ++round) {
+    const auto streams = static_cast<std::size_t>(1 + round % 2);
+    const auto sum = std::make_shared<fr::detail::rendezvous>(
+        fr::detail::rendezvous{"sum", streams, [=] { *x = (2 * *x + 1) % 1000; }});
+    combine(m, s, x, x, 1, 0);
+    m.b.join_rendezvous(s, sum, std::vector{use(x, 1, true, true)});
+    if (streams == 2) m.b.join_rendezvous(t, sum, {});
+    combine(m, s, x, x, 1, -3 * 3);
+    m.b.synchronize(s);
+    *x %= 1000;
+  }
+  int expected = 0;
+  for (int round = 0; round != 500; ++round) expected = ((2 * (expected * 4) + 1) % 1000 * 4 - 9) % 1000;
+  BOOST_TEST(fetch(m, s, x, 1).front() == expected);
+}
+
 #if !defined(__SANITIZE_THREAD__)
 // fork() copies no thread: the child process runs its work when it waits, and ends.
 BOOST_AUTO_TEST_CASE(a_child_process_works_alone) {

@@ -360,8 +360,9 @@ void scheduler::run_first(lock& l, queue& q) {
 bool scheduler::help(lock& l, queue* with) {
   if (!with || !with->ready || are_bound_ || with->pending.front().together) return false;
   run_first(l, *with);
+  const bool is_next_mine = with->ready && !with->pending.front().together;
   for (const ready_queues& r : ready_)
-    r.threads->need(r.first.size() - (with->ready && &r == &ready_of(*with) ? 1 : 0));
+    r.threads->need(r.first.size() - (is_next_mine && &r == &ready_of(*with) ? 1 : 0));
   return true;
 }
 
