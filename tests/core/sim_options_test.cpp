@@ -143,9 +143,10 @@ BOOST_AUTO_TEST_CASE(the_cpu_has_its_cores_and_its_memory) {
              text.find("check=on|off") != text.npos;
     });
   BOOST_TEST(parse("threads=9;oversubscribe=on").threads == 9u);
-  check_throws<fr::parse_error>([&] { parse("threads=9"); },
-                                "\"threads=9\" is more than the 6 cores that this process may use: use threads=all, or "
-                                "oversubscribe=on for threads that share cores");
+  check_throws<fr::parse_error>(
+      [&] { parse("threads=9"); },
+      "\"threads=9\" is more than the number of cores that this process may use, 6: use threads=all, or "
+      "oversubscribe=on for threads that share cores");
 }
 
 BOOST_AUTO_TEST_CASE(streams_of_the_cpu_overlap_if_asked) {
@@ -193,7 +194,8 @@ BOOST_AUTO_TEST_CASE(the_cpu_has_a_device_for_each_numa_node) {
   refused("devices=numa:", "has no number in range");
   refused("devices=numa:-1", "has no number in range");
   refused("devices=numa2", "has no number in range");
-  refused("devices=numa:5;threads=2", "is more than the 1 cores that these NUMA nodes have for this process");
+  refused("devices=numa:5;threads=2",
+          "is more than the number of cores that these NUMA nodes have for this process, 1");
   refused("threads=2;devices=numa", "is less than the number of NUMA nodes, 3");
   BOOST_CHECK_THROW(fr::detail::sim::parse_options("devices=numa"), fr::parse_error);
 }

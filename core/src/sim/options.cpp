@@ -233,8 +233,9 @@ class parser {
         refuse(item, "is less than the number of NUMA nodes, " + std::to_string(result_.nodes.size()));
     }
     if (result_.threads <= cores_ || may_share_cores_) return;
-    refuse(item, "is more than the " + std::to_string(cores_) + " cores that " +
+    refuse(item, std::string("is more than the number of cores that ") +
                      (result_.nodes.empty() ? "this process may use" : "these NUMA nodes have for this process") +
+                     ", " + std::to_string(cores_) +
                      ": use threads=all, or oversubscribe=on for threads that share cores");
   }
 
