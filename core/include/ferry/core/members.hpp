@@ -188,7 +188,9 @@ struct wrapper<std::vector<T, Allocator>> {
 
 struct number_members {
   template <class... M>
-  std::index_sequence_for<M...> operator()(M&...) const;
+  constexpr std::index_sequence_for<M...> operator()(M&...) const {
+    return {};
+  }
 };
 
 template <class X, class Map>

@@ -96,7 +96,10 @@ template <class X>
 struct arrays_in;
 struct count_arrays {
   template <class... M>
-  std::integral_constant<std::size_t, (arrays_in<std::remove_cvref_t<M>>::count + ... + 0)> operator()(M&...) const;
+  constexpr std::integral_constant<std::size_t, (arrays_in<std::remove_cvref_t<M>>::count + ... + 0)> operator()(
+      M&...) const {
+    return {};
+  }
 };
 template <class X>
 struct arrays_in {
