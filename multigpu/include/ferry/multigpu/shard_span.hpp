@@ -184,10 +184,12 @@ class shard_span {
   detail::array_label label_;
 };
 
+#if !defined(__CUDACC_RTC__)
 /// `shard_span<const T, Rank>` as a template of arrays: a functor of a loop over shards that only reads a struct S
 /// takes it as `S<const_shard_span>`, one that writes as `S<shard_span>`.
 template <class T, std::size_t Rank>
 using const_shard_span = shard_span<std::add_const_t<T>, Rank>;  // nvcc takes an alias with const T for shard_span
+#endif
 
 /// @}
 
