@@ -59,6 +59,12 @@ struct call_of {
 jit::kernel_source source_for(const evaluation& e) {
   return generator::kernel_source_for(e, generator::kernel_plan(e));
 }
+// In a macro of several lines, __LINE__ is the last of them for clang++, and the first for other compilers.
+#if defined(__clang__)
+const std::string line_of_poly = "103";
+#else
+const std::string line_of_poly = "100";
+#endif
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t n = 0;
@@ -78,16 +84,15 @@ BOOST_AUTO_TEST_CASE(the_text_of_functions) {
   BOOST_TEST_REQUIRE((from != text.npos && end != text.npos));
   std::string functions = text.substr(from, end - from);
   const std::size_t last = functions.rfind("#line ");
-  BOOST_TEST(functions.substr(0, last) ==
-             "namespace function0 {\n"
-             "#line 100 \"folder/my \\\"model\\\".cpp\"\n"
-             "__device__ inline float poly(float x, float c) { return x * x + c; }\n"
-             "}\n"
-             "namespace function1 {\n"
-             "using function0::poly;\n"
-             "#line 104 \"folder/my \\\"model\\\".cpp\"\n"
-             "__device__ inline double outer(float x) { return poly(x, 2); }\n"
-             "}\n");
+  BOOST_TEST(functions.substr(0, last) == std::string("namespace function0 {\n") + "#line " + line_of_poly +
+                                              " \"folder/my \\\"model\\\".cpp\"\n"
+                                              "__device__ inline float poly(float x, float c) { return x * x + c; }\n"
+                                              "}\n"
+                                              "namespace function1 {\n"
+                                              "using function0::poly;\n"
+                                              "#line 104 \"folder/my \\\"model\\\".cpp\"\n"
+                                              "__device__ inline double outer(float x) { return poly(x, 2); }\n"
+                                              "}\n");
   const std::size_t lines =
       static_cast<std::size_t>(std::count(text.begin(), text.begin() + std::ptrdiff_t(end), '\n'));
   BOOST_TEST(functions.substr(last) == "#line " + std::to_string(lines + 1) + " \"ferry_kernel.cu\"\n");
@@ -119,7 +124,8 @@ BOOST_AUTO_TEST_CASE(shapes_depend_on_the_texts_of_functions) {
   BOOST_TEST((of_a.shape() != of_b.shape()));
   BOOST_TEST((of_a.shape() == of_again.shape()));
   BOOST_TEST(source_for(a.view()).shape ==
-             "float y0 = poly(v0, v0) | rank 1, lanes 4 x 2, float:c | poly (folder/my \"model\".cpp:100)");
+             std::string("float y0 = poly(v0, v0) | rank 1, lanes 4 x 2, float:c | poly (folder/my \"model\".cpp:") +
+                 line_of_poly + ")");
   const auto shape_of_sum = [](call_of& c) {
     reduction_output sum{{address(4), {}, scalar_type::float32}, 1, reduction_operation::sum};
     reduction_evaluation r;
