@@ -39,7 +39,6 @@ SEARCH, COMPARE = "core/src/cpu_sorting/search.cpp", "core/include/ferry/core/co
 EXPLAIN = "multigpu/src/expressions/explain_sharded.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
-SHARD_STRUCTS = "multigpu/include/ferry/multigpu/detail/loops/shard_struct_arguments.hpp"
 SHARDED_STRUCT = "multigpu/include/ferry/multigpu/sharded_struct.hpp"
 SHARDED_ADAPT, SWEEP = "multigpu/include/ferry/multigpu/sharded_adapt.hpp", "multigpu/include/ferry/multigpu/sweep.hpp"
 CPU_LOOP = "core/include/ferry/core/detail/kernels/cpu_loop.hpp"
@@ -51,7 +50,7 @@ MUTANTS = [
      (SHARD_ARGUMENTS, "  if constexpr (is_struct_of_shards<A>)\n    a.each_array(f);", "  if constexpr (is_struct_of_shards<A>)\n    (void)f;")),
     ("structs", "only the first halo of a struct is exchanged in sweeps",
      (SWEEP, "plans[count++] = plan;", "plans[0] = plan, count = 1;")),
-    ("structs", "members of a struct do not tell their place", (SHARD_STRUCTS, "throw invalid_argument(path.text() + \": \" + plain_what(e));", "throw invalid_argument(plain_what(e));")),
+    ("structs", "members of a struct do not tell their place", ("core/include/ferry/core/members.hpp", "throw invalid_argument(before + path.text() + \": \" + plain_what(e));", "throw invalid_argument(plain_what(e));")),
     ("structs", "halos of structs are not marked as out of date",
      (SHARDED_STRUCT, "detail::map_members(members, detail::with_stale_arguments(), path())", "members")),
     ("structs", "only the last halo of a struct is exchanged",

@@ -99,11 +99,8 @@ struct adapter {
 
   template <class X>
   auto operator()(const X& x, const member_path& path) const {
-    try {
-      return copied(x);
-    } catch (const use_after_free& e) {
-      throw use_after_free("adapt of " + path.text() + ": " + plain_what(e));
-    }
+    return naming_member(
+        path, [&] { return copied(x); }, "adapt of ");
   }
 
   // Returns an array of the elements of x.

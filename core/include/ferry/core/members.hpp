@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ferry/core/detail/support/member_path.hpp"
+#include "ferry/core/error.hpp"
 #include "ferry/version.hpp"
 
 /// @addtogroup arrays
@@ -103,6 +104,19 @@ concept is_made_of = requires {
 template <class X, std::size_t... I>
 consteval bool takes_members(std::index_sequence<I...>) {
   return requires { X{(void(I), any_member())...}; };
+}
+
+// Calls a function for one member of a struct. An error text then begins with `before` and the member:
+// "state.layers[1].weights: ".
+template <class Call>
+decltype(auto) naming_member(const member_path& path, const Call& call, const char* before = "") {
+  try {
+    return call();
+  } catch (const use_after_free& e) {
+    throw use_after_free(before + path.text() + ": " + plain_what(e));
+  } catch (const invalid_argument& e) {
+    throw invalid_argument(before + path.text() + ": " + plain_what(e));
+  }
 }
 
 // The one way through wrappers and structs. Returns a copy of x with map(array, path) in the place of each array:

@@ -161,13 +161,9 @@ struct to_arguments {
   template <class A>
   auto operator()(A& a, const member_path& path) const {
     using T = typename std::remove_const_t<A>::element_type;
-    try {
-      auto x = make_argument<std::conditional_t<IsConst, const T, T>>(a, mode, at);
-      if (!x.span.label().is_named()) x.span = decltype(x.span)(x.span.data(), a.extents(), a.strides(), path.label());
-      return x;
-    } catch (const use_after_free& e) {
-      throw use_after_free(path.text() + ": " + plain_what(e));
-    }
+    auto x = naming_member(path, [&] { return make_argument<std::conditional_t<IsConst, const T, T>>(a, mode, at); });
+    if (!x.span.label().is_named()) x.span = decltype(x.span)(x.span.data(), a.extents(), a.strides(), path.label());
+    return x;
   }
 };
 

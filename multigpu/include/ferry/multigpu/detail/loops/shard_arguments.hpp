@@ -187,7 +187,7 @@ auto as_shard_argument(A&& a) {
       return refused_argument<call_fault::out_of_a_reader>();
     else
       return typename X::argument(a);
-  } else if constexpr (is_sharded_struct<X>) {  // in() and inout() of struct_of_shards.hpp
+  } else if constexpr (is_sharded_struct<X>) {  // in() and inout() of sharded_struct.hpp
     if constexpr (is_const || reads)
       return as_shard_argument<P>(in(std::as_const(a), source_line{}));
     else

@@ -43,18 +43,6 @@ inline constexpr bool holds_shards = is_shard_argument<typename array_of_struct<
 template <class Arguments>
 inline constexpr bool is_struct_of_shards<struct_argument<Arguments>> = holds_shards<Arguments>;
 
-// Calls a function for one member of a struct. An error text then begins with the member: "state.layers[1].weights: ".
-template <class Call>
-decltype(auto) naming_member(const member_path& path, const Call& call) {
-  try {
-    return call();
-  } catch (const use_after_free& e) {
-    throw use_after_free(path.text() + ": " + plain_what(e));
-  } catch (const invalid_argument& e) {
-    throw invalid_argument(path.text() + ": " + plain_what(e));
-  }
-}
-
 // Calls f(array or argument, path) for each leaf of a struct. Returns a struct of empty objects.
 struct visited_array {};
 template <class, std::size_t>
