@@ -48,9 +48,6 @@ struct ghost_widths {
   std::vector<std::ptrdiff_t> widths;
   bool one = true;
   ghost_widths(std::integral auto width) : widths{static_cast<std::ptrdiff_t>(width)} {}
-  template <std::integral Int>
-  ghost_widths(std::initializer_list<Int> each) : widths(each.begin(), each.end()),
-                                                  one(false) {}
   ghost_widths(std::initializer_list<detail::listed_integer> each) : widths(each.begin(), each.end()), one(false) {}
 };
 

@@ -24,9 +24,6 @@ struct cut_axes {
   /// Sets one axis.
   cut_axes(std::integral auto axis) : axes{static_cast<std::ptrdiff_t>(axis)} {}
   /// Sets several axes.
-  template <std::integral Int>
-  cut_axes(std::initializer_list<Int> each) : axes(each.begin(), each.end()) {}
-  /// @overload
   cut_axes(std::initializer_list<detail::listed_integer> each) : axes(each.begin(), each.end()) {}
   /// @overload
   template <std::integral Int>
@@ -40,9 +37,6 @@ struct grid_shape {
   /// No list: the grid is chosen.
   grid_shape() = default;
   /// Sets the number of members along each axis of distribution.
-  template <std::integral Int>
-  grid_shape(std::initializer_list<Int> each) : members(each.begin(), each.end()) {}
-  /// @overload
   grid_shape(std::initializer_list<detail::listed_integer> each) : members(each.begin(), each.end()) {}
   /// @overload
   template <std::integral Int>
@@ -56,10 +50,6 @@ struct halo_widths {
   /// Sets the width along the axes of distribution.
   halo_widths(std::integral auto width) : widths{static_cast<std::ptrdiff_t>(width)} {}
   /// Sets the width along each axis.
-  template <std::integral Int>
-  halo_widths(std::initializer_list<Int> each) : widths(each.begin(), each.end()),
-                                                 one(false) {}
-  /// @overload
   halo_widths(std::initializer_list<detail::listed_integer> each) : widths(each.begin(), each.end()), one(false) {}
 };
 /// Whether axes are periodic: one value for all axes, or one for each.
