@@ -398,9 +398,10 @@ void scheduler::wait_for_threads(lock& l, std::string_view waiter) {
   if (is_stuck()) return pause(l, waiter);
   const std::uint64_t seen = changes_.load(std::memory_order_relaxed);
   l.unlock();
-  for (int k = 0; k != spins_before_sleep && changes_.load(std::memory_order_relaxed) == seen; ++k) spin_once(k);
+  const auto has_changed = [&] { return changes_.load(std::memory_order_relaxed) != seen; };
+  look_for(has_changed);
   l.lock();
-  if (changes_.load(std::memory_order_relaxed) == seen) changed_.wait(l);
+  if (!has_changed()) changed_.wait(l);
 }
 
 std::size_t scheduler::pending() const {

@@ -9,13 +9,6 @@
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 
-void spin_once([[maybe_unused]] int k) {
-#if defined(__x86_64__)
-  if (k % 64 != 63) return __builtin_ia32_pause();
-#endif
-  std::this_thread::yield();
-}
-
 stream_threads::stream_threads(std::mutex& mutex, std::vector<int> cores, std::function<bool(lock&)> run_one)
     : mutex_(mutex),
       cores_(std::move(cores)),
@@ -66,7 +59,7 @@ bool stream_threads::rest(lock& l) {
   if (looking_ == 0) {  // the others sleep, so that they leave their cores to kernels
     ++looking_;
     l.unlock();
-    for (int k = 0; k != spins_before_sleep && !is_needed(); ++k) spin_once(k);
+    look_for(is_needed);
     l.lock();
     --looking_;
   }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/support/spin.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
@@ -53,10 +54,11 @@ class stream_threads {
   std::vector<std::thread> threads_;
 };
 
-// Waits a short time for another thread: step k of a loop that looks whether it is ready. That thread may wait for the
-// core of this one.
-void spin_once(int k);
-// A thread looks so often for what it waits for before it sleeps: waking it takes longer than a small kernel.
-inline constexpr int spins_before_sleep = 4000;
+// Returns when done(), or after a short time: then the caller sleeps. Now and then gives way, because the other thread
+// may wait for the core of this one.
+template <class Done>
+void look_for(const Done& done) {
+  for (int k = 0; k != spins_before_sleep && !done(); ++k) k % 64 != 63 ? relax_cpu() : std::this_thread::yield();
+}
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -10,23 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-namespace {
-
-// A thread spins so many times for its next work before it sleeps: waking it takes longer than a small kernel.
-constexpr int spins_before_sleep = 4000, spins_before_yield = 4000;
-
-void spin_once() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#else
-  std::this_thread::yield();
-#endif
-}
-
-}  // namespace
 
 struct cpu_workers::team {
   // A thread's parts of a job. Jobs of the same number of parts give it the same ones, whose data are then in its cache
@@ -68,7 +55,7 @@ struct cpu_workers::team {
 
   // Waits for a job other than `seen`. Returns false at the end.
   bool wait_for_job(std::uint32_t& seen) {
-    for (int k = 0; k < spins_before_sleep && job.load(std::memory_order_relaxed) == seen; ++k) spin_once();
+    for (int k = 0; k < spins_before_sleep && job.load(std::memory_order_relaxed) == seen; ++k) relax_cpu();
     if (job.load() == seen) {
       std::unique_lock lock(mutex);
       sleeping.fetch_add(1);
@@ -156,7 +143,7 @@ void cpu_workers::run(std::size_t n, call part, const void* argument) {
   t.work(0);
   t.inside.fetch_or(team::closed, std::memory_order_acquire);
   for (int k = 0; t.inside.load(std::memory_order_acquire) != team::closed; ++k)
-    k < spins_before_yield ? spin_once() : std::this_thread::yield();
+    k < spins_before_sleep ? relax_cpu() : std::this_thread::yield();
   if (t.error) std::rethrow_exception(std::exchange(t.error, nullptr));
 }
 

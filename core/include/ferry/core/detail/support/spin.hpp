@@ -12,8 +12,13 @@ namespace ferry::inline FERRY_ABI::detail {
 inline void relax_cpu() {
 #if defined(__x86_64__)
   asm volatile("pause");  // _mm_pause(), without the 39 000 lines of <immintrin.h>
+#elif defined(__aarch64__)
+  asm volatile("yield");
 #endif
 }
+
+// A thread spins so many times for its next work before it sleeps: waking it takes longer than a small kernel.
+inline constexpr int spins_before_sleep = 4000;
 
 // Spins briefly, then yields the core repeatedly, until `done()`.
 template <class Predicate>
