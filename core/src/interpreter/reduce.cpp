@@ -16,11 +16,14 @@ namespace {
 constexpr std::size_t blocks_of_a_part = 128;  // combined by one thread; the same for any number of threads
 constexpr std::size_t rows_of_leaf = 16;       // rows that are added one after the other
 
-// The factors of a value that is a product of numbers of one type, if `what` sums products.
+// The factors of a value that is a product of numbers of one type, if its products are summed in long runs: then they
+// are added without being stored.
 struct factors {
   std::uint8_t a, b;
 };
-std::optional<factors> factors_of(const reduction_evaluation& r, const reduction_output& o) {
+std::optional<factors> factors_of(const reduction_evaluation& r, const reduction_layout& layout,
+                                  const reduction_output& o) {
+  if (layout.is_short() || layout.inner != 1) return {};
   const instruction& i = r.input.code[o.value];
   if (i.what != operation::multiply || i.type != i.from || !loops_of(o.what, i.type).fold_products) return {};
   return factors{i.a, i.b};
@@ -79,7 +82,7 @@ class column_sum {
       : all_(&all),
         loops_(&loops_of(o.what, type_of(all.r, o))),
         value_(o.value),
-        factors_(all.is_run ? factors_of(all.r, o) : std::nullopt),
+        factors_(factors_of(all.r, all.layout, o)),
         size_(size_of(type_of(all.r, o))),
         by_rows_(o.what == reduction_operation::least || o.what == reduction_operation::greatest),
         // fold_rows() divides a block into at most as many parts as the number of its rows has bits.
@@ -148,7 +151,7 @@ class column_sum {
   const long_reduction* all_;
   const reduction_loops* loops_;
   std::uint8_t value_;
-  std::optional<factors> factors_;  // their products are added without being stored
+  std::optional<factors> factors_;
   std::size_t size_;
   bool by_rows_;
   combination_tree tree_;
@@ -265,8 +268,7 @@ void reduce_on_cpu(const reduction_evaluation& r, unsigned most_threads) {
   const reduction_layout layout(r);
   std::vector<std::uint8_t> values;
   for (const reduction_output& o : r.results) {
-    const auto product = !layout.is_short() && layout.inner == 1 ? factors_of(r, o) : std::nullopt;
-    if (product)
+    if (const auto product = factors_of(r, layout, o))
       values.insert(values.end(), {product->a, product->b});
     else
       values.push_back(o.value);
