@@ -379,6 +379,7 @@ MUTANTS = [
     ("threads", "children join threads of their parents", (WORKERS, "if (::getpid() != team_->process) {", "if (false) {")),
     ("threads", "kernels run on one thread", (SIM_WORK, "const worker_scope scope(workers_of(to->device),", "const worker_scope scope(nullptr,")),
     ("streams of the CPU", "one thread runs all streams", (STREAM_THREADS_HPP, "static constexpr std::size_t most = 64;", "static constexpr std::size_t most = 1;")),
+    ("streams of the CPU", "a child process finds the tables locked", (SCHEDULER, "  if (overlaps()) unlocked_by_fork_.emplace(mutex_);\n", "")),
     ("streams of the CPU", "threads of other devices are not woken", (SCHEDULER, "  need_threads(&from);\n", "")),
     ("streams of the CPU", "nothing runs joint operations behind those of a waiting thread", (SCHEDULER, "with->ready && !with->pending.front().together;", "with->ready;")),
     ("streams of the CPU", "waits for a stream end early", (SCHEDULER_HPP, "return q.pending.empty() && !q.busy;", "return q.pending.empty();")),

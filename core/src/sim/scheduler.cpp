@@ -27,6 +27,7 @@ scheduler::scheduler(const options& how)
       random_(how.seed),
       failed_(static_cast<std::size_t>(how.devices)) {
   if (how.check_races) races_.emplace();
+  if (overlaps()) unlocked_by_fork_.emplace(mutex_);
   laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
   ready_ = std::vector<ready_queues>(std::max<std::size_t>(how.nodes.size(), 1));
   for (std::size_t k = 0; overlaps() && k != ready_.size(); ++k) {

@@ -19,6 +19,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
+#include "fork_guard.hpp"
 #include "race_checker.hpp"
 #include "stream_threads.hpp"
 
@@ -202,6 +203,7 @@ class scheduler {
   const schedule_kind kind_;
   std::optional<race_checker> races_;
   std::mutex mutex_;
+  std::optional<fork_guard> unlocked_by_fork_;  // if threads run operations
   std::condition_variable changed_;
   std::mt19937_64 random_;
   std::uint64_t laziness_, until_redraw_ = 0;
