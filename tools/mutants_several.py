@@ -20,7 +20,7 @@ KEYED, KEYED_MATH = "multigpu/src/transport/keyed_transport.cpp", "multigpu/src/
 ARGUMENTS = "core/include/ferry/core/arguments.hpp"
 OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/src/external/foreign_memory.cpp", "core/src/runtime/stream.cpp", "core/src/kernels/staged_launch.cpp"
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
-LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
+LAUNCHES = "core/src/kernels/staged_launch.cpp"
 SIM = "core/src/sim/machine.cpp"
 ELEMENT, REDUCE = "core/include/ferry/core/element.hpp", "core/include/ferry/core/parallel_reduce.hpp"
 POOLS_HPP = "core/include/ferry/core/detail/pools/runtime_pools.hpp"
@@ -246,7 +246,7 @@ MUTANTS = [
     ("text", "cells of all members are at the beginning", (TEXT, "place += (here.first[d] - box.first[d]) * s[d];", "place += 0 * s[d];")),
     ("text", "cells behind a box are shown", (TEXT, "std::min(end_of(own), end_of(box))", "end_of(own)")),
     ("checks", "what a kernel promises to write is not poisoned",
-     (LAUNCH, "      enqueue_poison(n);\n", "")),
+     (LAUNCHES, "    enqueue_poison(n);\n    submit(n);\n  });\n}\n\nvoid staged", "    submit(n);\n  });\n}\n\nvoid staged")),
     ("loops", "stretches of lines begin at the first index", (PART_SPACES, "return {(*this)(i)-i,", "return {first + 0 * i,")),
     ("loops", "lines of the CPU go on behind a gap", (CPU_LOOP, "      n = at_most(n, space.straight_end(i) - i);\n", "")),
     ("components", "components are always the first dimension", (COMPONENTS, "    if (!(array.grid() == region.grid())) c.axis = Rank - 1;", "   ")),

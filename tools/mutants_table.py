@@ -288,7 +288,7 @@ MUTANTS = [
     ("", "a thread empties a chunk before it is full", (WAYS, "    backend_.synchronize(c.filled);\n", "")),
     ("", "a chunk is sent before its thread has filled it", (WAYS, "    ring_->workers.wait(ring_->jobs[sent % size]);\n", "")),
     ("", "staged copies of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->enqueue(n);", "{}")),
-    ("R9", "a kernel on staged copies records only these", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
+    ("R9", "a kernel on staged copies records only these", (MIRRORS, "ordered_launch(s),\n      uses_(uses.begin(), uses.end()) {", "ordered_launch(s) {")),
     # Migration.
     ("", "dropping contents is logged as a read", (MOVES, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
     ("", "a move for an access is not logged", (MOVES, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/check_error.hpp"
+
 namespace contract {
 
 namespace fr = ferry;
@@ -105,23 +107,7 @@ const fr::detail::timeline& last_user(const Array& a) {
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// Checks that the call throws exactly this type of error, with a text that contains all the parts.
-template <class Error, class Call>
-void check_error(Call call, std::initializer_list<std::string_view> parts) {
-  try {
-    call();
-    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
-  } catch (const Error& e) {
-    BOOST_TEST((typeid(e) == typeid(Error)), "an error of a derived type: " << e.what());
-    const std::string_view text = e.what();
-    BOOST_TEST((text.starts_with("ferry: ") && text.find("ferry: ", 1) == text.npos), "not \"ferry: \" once: " << text);
-    BOOST_TEST(!contains(text, "''"), "an empty name: " << text);
-    for (const std::string_view part : parts)
-      BOOST_TEST(contains(e.what(), part), "'" << part << "' is missing in: " << e.what());
-  } catch (const std::exception& e) {
-    BOOST_ERROR("an error of another type: " << e.what());
-  }
-}
+using support::check_error;
 
 // Makes BOOST_TEST print collections element by element.
 #define CHECK_EQUAL(found, expected) BOOST_TEST((found) == (expected), boost::test_tools::per_element())

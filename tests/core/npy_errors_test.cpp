@@ -2,9 +2,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <complex>
 
 #include <csignal>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 
 #include "ferry/core/npy.hpp"
 #include "ferry/core/runtime.hpp"
@@ -24,7 +26,7 @@ struct on_simulation {
     BOOST_TEST(open_files() == files);
     BOOST_TEST(sim.get().allocations() == 0u);
   }
-  void check_load(const std::string& bytes, const std::vector<std::string>& parts) const {
+  void check_load(const std::string& bytes, std::initializer_list<std::string_view> parts) const {
     here.with(bytes);
     check_error<fr::parse_error>([&] { static_cast<void>(fr::load_npy<float, 2>(here())); }, parts);
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "support/check_error.hpp"
 #include "support/file_bytes.hpp"
 
 namespace npy_test {
@@ -60,15 +61,6 @@ inline std::size_t open_files() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-template <class Error, class F>
-void check_error(F f, const std::vector<std::string>& parts) {
-  try {
-    f();
-    BOOST_ERROR("nothing thrown, expected: " + parts.front());
-  } catch (const Error& e) {
-    for (const std::string& part : parts)
-      BOOST_TEST(std::string(e.what()).find(part) != std::string::npos, e.what() << " should contain: " << part);
-  }
-}
+using support::check_error;
 
 }  // namespace npy_test

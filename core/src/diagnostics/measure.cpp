@@ -10,7 +10,7 @@ namespace ferry::inline FERRY_ABI {
 
 using namespace detail;
 
-measurement measure(stream_ref s, const std::function<void()>& body) {
+measurement measure(stream_ref s, detail::function_ref<void()> body) {
   runtime& m = runtime::current();
   const std::uint64_t copied = m.copied_bytes, made = m.pools().statistics().made;
   measurement r;

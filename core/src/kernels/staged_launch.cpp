@@ -26,7 +26,9 @@ struct staged_launch::lanes : lane_set {
   using lane_set::lane_set;
 };
 
-staged_launch::staged_launch(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses.begin(), uses.end()) {
+staged_launch::staged_launch(stream_ref s, std::span<const access> uses)
+    : ordered_launch(s),
+      uses_(uses.begin(), uses.end()) {
   refuse_inside_submission("submit");
   runtime& m = runtime::current();
   const int here = s.timeline().device();
@@ -71,6 +73,13 @@ staged_launch::staged_launch(stream_ref s, std::span<const access> uses) : s_(s)
 
 staged_launch::~staged_launch() = default;
 
+void direct_launch::run(submission submit) {
+  submit_ordered(stream_, uses_.get(), how_, [&](native_stream n) {
+    enqueue_poison(n);
+    submit(n);
+  });
+}
+
 void staged_launch::add(const allocation_ref& owner, byte_range where, bool write) {
   if (where.begin != where.end) uses_.push_back({&owner.get(), where, write});
 }
@@ -81,10 +90,10 @@ const allocation_ref* staged_launch::owner_of(byte_range where) const {
   return nullptr;
 }
 
-void staged_launch::run(const std::function<void(native_stream)>& submit) {
+void staged_launch::run(submission submit) {
   if (this_thread_state.capture) return run_captured(submit);
-  submit_ordered(s_, uses_, reach::by_library, [&](native_stream n) {
-    lanes_->each_device([&](int d) { takes_part(s_.timeline(), d); });
+  submit_ordered(stream_, uses_, reach::by_library, [&](native_stream n) {
+    lanes_->each_device([&](int d) { takes_part(stream_.timeline(), d); });
     for (auto& x : copies_) x->in->enqueue(n);
     enqueue_poison(n, relocation(pieces_));
     submit(n);
@@ -94,10 +103,10 @@ void staged_launch::run(const std::function<void(native_stream)>& submit) {
 }
 
 // A capture has one thread, and orders these submissions by their accesses.
-void staged_launch::run_captured(const std::function<void(native_stream)>& submit) {
+void staged_launch::run_captured(submission submit) {
   for (auto& x : copies_)
     stage_in_capture(*x->between, {&x->held.owner().get(), x->mine(), true}, {x->of, x->bytes, false});
-  submit_ordered(s_, uses_, reach::by_library, [&](native_stream n) {
+  submit_ordered(stream_, uses_, reach::by_library, [&](native_stream n) {
     enqueue_poison(n, relocation(pieces_));
     submit(n);
   });

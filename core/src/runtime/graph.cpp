@@ -88,7 +88,7 @@ std::uint64_t current_capture() { return this_thread_state.capture ? this_thread
 void at_each_launch(std::function<void()> f) { this_thread_state.capture->at_each_launch(std::move(f)); }
 }  // namespace detail
 
-graph capture(stream_ref s, const std::function<void()>& body) {
+graph capture(stream_ref s, detail::function_ref<void()> body) {
   need_current(s);
   capture_session session(s.timeline());
   body();

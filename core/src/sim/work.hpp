@@ -15,7 +15,7 @@ struct work {
   std::string_view verb;  // "kernel"
   reach how = reach::copied;
   std::vector<kernel_use> uses;
-  std::function<void(const relocation&)> run;
+  host_work run;
   std::string_view name = {};         // of a kernel
   bool is_kernel = false;             // a kernel loads first and stores later
   std::shared_ptr<signal> done = {};  // set if a thread waits for the work; else null

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -35,7 +36,7 @@ struct cpu_workers::team {
 
   void run_part(std::size_t k) {
     try {
-      part(argument, k);
+      (*part)(k);
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (error && failed < k) return;
@@ -88,8 +89,7 @@ struct cpu_workers::team {
 
   std::mutex running;  // one job at a time
   // The job: written while no thread is inside.
-  call part = nullptr;
-  const void* argument = nullptr;
+  const function_ref<void(std::size_t)>* part = nullptr;
   std::size_t parts = 0;
   std::uint32_t number = 0;   // differs from that of the job before
   std::vector<share> shares;  // by thread; the first is that of the thread that submits a job
@@ -128,16 +128,16 @@ cpu_workers::~cpu_workers() {
   for (std::thread& t : team_->others) t.join();
 }
 
-void cpu_workers::run(std::size_t n, call part, const void* argument) {
+void cpu_workers::run(std::size_t n, function_ref<void(std::size_t)> part) {
   const worker_scope alone(nullptr);
   team& t = *team_;
   const std::unique_lock mine(t.running, std::try_to_lock);
   // After fork(), the threads are gone, and one of them may have held the mutex.
   if (n < 2 || threads_ == 1 || !mine.owns_lock() || ::getpid() != t.process) {
-    for (std::size_t k = 0; k < n; ++k) part(argument, k);
+    for (std::size_t k = 0; k < n; ++k) part(k);
     return;
   }
-  t.part = part, t.argument = argument, t.parts = n, ++t.number;
+  t.part = &part, t.parts = n, ++t.number;
   t.inside.store(0, std::memory_order_release);
   t.announce();
   t.work(0);
@@ -145,6 +145,14 @@ void cpu_workers::run(std::size_t n, call part, const void* argument) {
   for (int k = 0; t.inside.load(std::memory_order_acquire) != team::closed; ++k)
     k < spins_before_sleep ? relax_cpu() : std::this_thread::yield();
   if (t.error) std::rethrow_exception(std::exchange(t.error, nullptr));
+}
+
+void over_parts(std::size_t all, std::size_t least, function_ref<void(std::size_t begin, std::size_t end)> range) {
+  constexpr std::size_t parts_of_a_thread = 4;  // a thread that the system delays holds up little
+  cpu_workers* const workers = workers_of_this_thread();
+  const std::size_t parts = workers ? std::min(all / least, parts_of_a_thread * workers->threads()) : 1;
+  if (parts < 2) return range(0, all);
+  workers->run(parts, [&](std::size_t n) { range(part_begin(all, n, parts), part_begin(all, n + 1, parts)); });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -38,7 +38,7 @@ void processes::broadcast(std::span<std::byte> bytes, std::size_t root, std::str
   exchange(out, in, what);
 }
 
-void processes::together(const std::string& what, const std::function<void()>& f) {
+void processes::together(const std::string& what, function_ref<void()> f) {
   using verdict = std::array<char, 500>;  // error of a process' call; empty: none
   std::exception_ptr own;
   verdict mine{};

@@ -2,12 +2,12 @@
 #pragma once
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/version.hpp"
 #include "processes/operation_counts.hpp"
 
@@ -69,7 +69,7 @@ class processes {
 
   // Calls f in every process, and blocks until all calls have ended. If one throws, all processes throw. A process
   // whose f failed rethrows its exception; the others throw an error that quotes the first one. Throws process_error.
-  void together(const std::string& what, const std::function<void()>& f);
+  void together(const std::string& what, function_ref<void()> f);
 
   // Returns the processes that mpirun started; null for a program that was started alone. The first call starts MPI,
   // unless the program has. Throws not_supported in a build without MPI.

@@ -15,7 +15,7 @@ void throw_other_count(std::size_t given, const array_look& a, source_line at) {
 }
 
 void for_each_waiting_copy(const team& t, memory_kind kind, bool are_in_order, std::size_t bytes,
-                           const std::function<void(std::size_t)>& f) {
+                           function_ref<void(std::size_t member)> f) {
   refuse_inside_submission("copy");  // the threads could not detect that
   const std::size_t first = t.first_local();
   submitters* threads = nullptr;

@@ -48,7 +48,7 @@ void join_processes(const team& t, std::span<const std::byte> mine, std::span<st
   to.exchange(out, in, what);
 }
 
-void together(const team& t, const std::string& what, const std::function<void()>& f) {
+void together(const team& t, const std::string& what, function_ref<void()> f) {
   if (!spans_processes(t)) return f();
   all_processes(what).together(what, f);
 }

@@ -55,7 +55,7 @@ void submitters::end() {
     if (w.thread.joinable()) w.thread.join();
 }
 
-void submitters::call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f) {
+void submitters::call(worker& w, std::size_t index, function_ref<void(std::size_t)> f) {
   const bool was_inside = std::exchange(inside, true);
   try {
     f(index);
@@ -65,7 +65,7 @@ void submitters::call(worker& w, std::size_t index, const std::function<void(std
   inside = was_inside;
 }
 
-void submitters::run(const std::function<void(std::size_t)>& f) {
+void submitters::run(function_ref<void(std::size_t)> f) {
   if (inside || workers_.size() == 1) {
     for (std::size_t i = 0; i < workers_.size(); ++i) f(i);
     return;
@@ -78,11 +78,12 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
     ~running() { is.store(false, std::memory_order_relaxed); }
   } const until_all_returned(running_);
   const thread_scopes scopes;
-  const std::function<void(std::size_t)> as_caller = [&](std::size_t i) {
+  const auto as_caller = [&](std::size_t i) {
     const thread_scopes::use here(scopes);
     f(i);
   };
-  task_ = &as_caller;
+  const function_ref<void(std::size_t)> task = as_caller;
+  task_ = &task;
   const unsigned number = call_.load(std::memory_order_relaxed) + 1;
   call_.store(number);  // before asleep_ is read: a worker increments asleep_ before it reads call_
   if (asleep_.load() > 0) {

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -25,7 +25,7 @@ class submitters {
   // Calls f(i) for each worker i concurrently, in the caller's scopes of pools, tags and devices. Returns when all
   // calls have returned. Rethrows the first exception. One caller at a time; a nested call runs on the thread that
   // makes it.
-  void run(const std::function<void(std::size_t)>& f);
+  void run(function_ref<void(std::size_t)> f);
   // True while a caller is in run().
   bool is_running() const { return running_.load(std::memory_order_relaxed); }
 
@@ -38,10 +38,10 @@ class submitters {
   void end();
   void loop(std::size_t index, const std::vector<int>& cores);
   unsigned next_call(unsigned last);
-  static void call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f);
+  static void call(worker& w, std::size_t index, function_ref<void(std::size_t)> f);
 
   std::vector<worker> workers_;
-  const std::function<void(std::size_t)>* task_ = nullptr;
+  const function_ref<void(std::size_t)>* task_ = nullptr;
   alignas(64) std::atomic<unsigned> call_{0};
   std::atomic<unsigned> asleep_{0};
   std::atomic<bool> ending_{false}, running_{false};

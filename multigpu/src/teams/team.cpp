@@ -85,7 +85,7 @@ void team::submit(submission how) {
 
 submission team::how_submitted() const { return held().threads ? submission::by_threads : submission::by_caller; }
 
-void team::for_each(const std::function<void(std::size_t)>& f) const {
+void team::for_each(detail::function_ref<void(std::size_t member)> f) const {
   const std::size_t first = first_local();
   // Only the thread that began a capture can submit to it.
   if (held().threads && !this_thread_state.capture) return held().threads->run([&](std::size_t i) { f(first + i); });

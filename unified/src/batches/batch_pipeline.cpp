@@ -96,7 +96,7 @@ void batch_pipeline::end_threads() {
 }
 
 // Runs work without the lock. Records its first exception for the loop.
-void batch_pipeline::run(const std::function<void()>& work) {
+void batch_pipeline::run(function_ref<void()> work) {
   std::exception_ptr thrown;
   try {
     const thread_scopes::use as_the_loop_was_made(scopes_);

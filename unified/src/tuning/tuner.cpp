@@ -45,7 +45,7 @@ void summarize(tune_trial& t) {
 // One search: the arrays, the best policy of each so far, and the time of a step with these policies.
 class search {
  public:
-  search(const tune_options& how, const std::vector<tuned_array>& arrays, const std::function<void()>& step,
+  search(const tune_options& how, const std::vector<tuned_array>& arrays, detail::function_ref<void()> step,
          std::size_t trials)
       : how_(how),
         step_(step),
@@ -183,7 +183,7 @@ class search {
   }
 
   const tune_options& how_;
-  const std::function<void()>& step_;
+  const detail::function_ref<void()> step_;
   const std::vector<tuned_array>& arrays_;
   tuned_arrays held_;
   const std::size_t trials_;
@@ -253,7 +253,7 @@ std::vector<array_policy> tuner::usual_candidates() {
   return all;
 }
 
-tune_result tuner::run(const std::function<void()>& step) {
+tune_result tuner::run(detail::function_ref<void()> step) {
   refuse_inside_capture("run a tuner");
   if (arrays_.empty()) throw invalid_argument("tuner: no arrays: add() the unified arrays that the step uses");
   if (!runtime::current().migrates_unified())

@@ -235,7 +235,7 @@ auto as_argument(A&& a, source_line at = {}) {
 }
 
 template <class A>
-void add_use(auto& list, const A& a) {
+void add_use(access_collector& list, const A& a) {
   each_array(a, [&](const auto& x) {
     list.add(*x.owner, x.bytes, x.mode != access_mode::in, x.mode == access_mode::out && x.contiguous, x.at);
   });

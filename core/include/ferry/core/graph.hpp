@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/source_line.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/version.hpp"
@@ -35,7 +36,7 @@ class graph {
   struct state;
   explicit graph(std::unique_ptr<state> s);
   std::unique_ptr<state> state_;
-  friend graph capture(stream_ref s, const std::function<void()>& body);
+  friend graph capture(stream_ref s, detail::function_ref<void()> body);
 };
 
 /// Called after each launch of a graph, on the launching thread, with the stream of the launch. A graph that is
@@ -58,7 +59,7 @@ void at_each_launch(std::function<void()> f);
 /// before a launch. Raw pointers and access from the CPU throw during the capture. May block (instantiation).
 /// @param s stream of the capture
 /// @param body submits the work
-graph capture(stream_ref s, const std::function<void()>& body);
+graph capture(stream_ref s, detail::function_ref<void()> body);
 
 /// @}
 

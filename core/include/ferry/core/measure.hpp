@@ -1,9 +1,9 @@
 /// @file
 /// Time and traffic of a part of a program.
 #pragma once
-#include <functional>
 #include <iosfwd>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/version.hpp"
 
@@ -21,7 +21,7 @@ struct measurement {
 };
 
 /// Runs body and measures its work on `s`. Blocks until that stream is complete.
-measurement measure(stream_ref s, const std::function<void()>& body);
+measurement measure(stream_ref s, detail::function_ref<void()> body);
 
 /// Prints a measurement as one line.
 std::ostream& operator<<(std::ostream& out, const measurement& m);

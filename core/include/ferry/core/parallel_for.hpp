@@ -69,8 +69,9 @@ void compile_loop([[maybe_unused]] stream_ref s, const A&... a) {
 }
 
 // enqueue: submits the launch, ordered after the hazards of its arguments. Watch: the checks on a simulated device.
-template <class Watch, class Give, class Space, class F, class... A>
-void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
+template <class Watch, class Space, class F, class... A>
+void launch_for_each([[maybe_unused]] stream_ref s, ordered_launch& enqueue, const Space& space, const F& f,
+                     const A&... a) {
 #if FERRY_HAS_CUDA
   if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(

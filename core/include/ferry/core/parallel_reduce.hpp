@@ -60,8 +60,8 @@ void compile_reduction([[maybe_unused]] stream_ref s, const A&... a) {
 }
 
 // enqueue: submits the launch, ordered after the hazards of its arguments, the result and the partial results.
-template <class T, class Give, class Space, class F, class Op, class... A>
-void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const Op& op,
+template <class T, class Space, class F, class Op, class... A>
+void launch_reduce([[maybe_unused]] stream_ref s, ordered_launch& enqueue, const Space& space, const F& f, const Op& op,
                    const array_argument<T, 0>& result, const A&... a) {
   const T identity = Op::template identity<T>();
 #if FERRY_HAS_CUDA

@@ -36,8 +36,8 @@ auto stream_parameter(runtime& m, native_stream s) {
   }
 }
 
-template <class F, class Give, class Call, class... A>
-void enqueue_call(stream_ref s, Give& enqueue, Call call, const A&... a) {
+template <class F, class Call, class... A>
+void enqueue_call(stream_ref s, ordered_launch& enqueue, Call& call, const A&... a) {
   refuse_inside_host_task("submit");  // before the driver refuses to make the device current
   runtime& m = runtime::current();
   const auto stream = stream_parameter<F>(m, s.timeline().stream());

@@ -2,12 +2,12 @@
 /// Exchange of small data between all processes of a team, on the CPU, and operations that they execute together.
 #pragma once
 #include <cstring>
-#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/multigpu/team.hpp"
 #include "ferry/version.hpp"
 
@@ -26,7 +26,7 @@ void join_processes(const team& t, std::span<const std::byte> mine, std::span<st
 // Calls f in every process of the team, and blocks until all calls have ended. If one throws, all processes throw, and
 // the team remains usable. A process whose f failed rethrows its exception; the others throw an error that quotes the
 // first one. Throws process_error.
-void together(const team& t, const std::string& what, const std::function<void()>& f);
+void together(const team& t, const std::string& what, function_ref<void()> f);
 
 // Calls f(value of a process) for each process, in order. For a team of this process only, calls f with its own value.
 template <class T, class F>

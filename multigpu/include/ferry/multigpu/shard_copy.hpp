@@ -1,11 +1,11 @@
 /// @file
 /// Copies of whole sharded arrays from and to memory of the CPU and ordinary arrays.
 #pragma once
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "ferry/core/copy.hpp"
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/version.hpp"
@@ -62,7 +62,7 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 // - if no threads can be started.
 // Rethrows the first exception of f.
 void for_each_waiting_copy(const team& t, memory_kind kind, bool are_in_order, std::size_t bytes,
-                           const std::function<void(std::size_t member)>& f);
+                           function_ref<void(std::size_t member)> f);
 
 }  // namespace detail
 

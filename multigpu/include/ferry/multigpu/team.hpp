@@ -2,13 +2,13 @@
 /// Teams: several devices with an order, and the distribution of ranges over them.
 #pragma once
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "ferry/core/detail/assembly/settings.hpp"
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/route.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/version.hpp"
@@ -114,7 +114,7 @@ class team {
   /// returned. Work of different members must not conflict, unless submissions are by_caller. Rethrows the first
   /// exception of f.
   /// @param f the function
-  void for_each(const std::function<void(std::size_t member)>& f) const;
+  void for_each(detail::function_ref<void(std::size_t member)> f) const;
 
   /// Blocks until the streams of all local members are idle.
   /// @throws process_error if collectives were ended because another process failed; their results are undefined then

@@ -9,6 +9,7 @@
 #include <typeindex>
 #include <vector>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/unified/policy_file.hpp"
 #include "ferry/version.hpp"
 
@@ -130,7 +131,7 @@ class tuner {
   ///   array
   /// @throws not_supported if unified memory does not move
   /// @note Needs memory of the CPU for a copy of all arrays.
-  tune_result run(const std::function<void()>& step);
+  tune_result run(detail::function_ref<void()> step);
 
  private:
   void add(detail::tuned_array a);

@@ -5,6 +5,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ferry/core/checks.hpp"
@@ -121,11 +123,36 @@ class relocation {
   std::span<const piece> pieces_;
 };
 
+// A function that runs work on the CPU. Copies share it. Compilers generate less code for it than for std::function: a
+// program has one type of functions for each loop.
+class host_work {
+ public:
+  host_work() = default;
+  template <class F>
+  requires std::invocable<const F&, const relocation&> host_work(F f)
+      : work_(static_cast<base*>(new of<F>(std::move(f)))) {}
+  explicit operator bool() const noexcept { return work_ != nullptr; }
+  void operator()(const relocation& move) const { work_->run(move); }
+
+ private:
+  struct base {
+    virtual ~base() = default;
+    virtual void run(const relocation& move) const = 0;
+  };
+  template <class F>
+  struct of final : base {
+    explicit of(F&& g) : f(std::move(g)) {}
+    void run(const relocation& move) const override { f(move); }
+    F f;
+  };
+  std::shared_ptr<const base> work_;
+};
+
 // A kernel for the simulator: the whole grid, as one CPU function.
 struct host_kernel {
   std::string_view name;             // must outlive the launch (a literal or a type's name)
   std::span<const kernel_use> uses;  // read during the call only
-  std::function<void(const relocation&)> body;
+  host_work body;
   bool has_pointers = false;  // it may also access memory through raw pointers that were taken for its stream
 };
 

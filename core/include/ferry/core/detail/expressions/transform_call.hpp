@@ -89,8 +89,8 @@ void transform_spans(const element_layout& l, const F& f, element_types<std::ind
                    std::tuple<const X*...>(std::get<sizeof...(Y) + I>(all).data()...));
 }
 
-template <std::size_t Outputs, class Enqueue, class F, class... A>
-void launch_elements([[maybe_unused]] stream_ref s, Enqueue& enqueue, const element_layout& l, const F& f,
+template <std::size_t Outputs, class F, class... A>
+void launch_elements([[maybe_unused]] stream_ref s, ordered_launch& enqueue, const element_layout& l, const F& f,
                      const A&... a) {
   using arguments = std::tuple<A...>;
   using outputs = decltype(element_types_of<0, arguments>(std::make_index_sequence<Outputs>()));

@@ -174,11 +174,13 @@ template <class Space, class F, class... P>
 void run_on_cpu(const Space& space, const F& f, const P&... p) {
   constexpr std::size_t least = is_over_tiles<Space> ? 1 : 256;
   const std::size_t all = space.x * space.y * space.z;
-  if (runs_unchecked<FERRY_CHECK_INDICES != 0>(p...))
-    over_parts(all, least,
-               [&](std::size_t begin, std::size_t end) { run_unchecked_range(space, begin, end, f, p...); });
-  else
-    over_parts(all, least, [&](std::size_t begin, std::size_t end) { run_range(space, begin, end, f, p...); });
+  const bool unchecked = runs_unchecked<FERRY_CHECK_INDICES != 0>(p...);
+  over_parts(all, least, [&](std::size_t begin, std::size_t end) {
+    if (unchecked)
+      run_unchecked_range(space, begin, end, f, p...);
+    else
+      run_range(space, begin, end, f, p...);
+  });
 }
 
 }  // namespace FERRY_UNIT

@@ -78,21 +78,16 @@ T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&...
     T value;
   };
   std::vector<partial> partials(parts, partial{Op::template identity<T>()});
-  const auto reduce = [&](std::size_t n, auto range) {
-    partials[n].value = range(part_begin(all, n, parts), part_begin(all, n + 1, parts));
+  const bool unchecked = runs_unchecked<FERRY_CHECK_INDICES != 0>(p...);
+  const auto reduce = [&](std::size_t n) {
+    const std::size_t begin = part_begin(all, n, parts), end = part_begin(all, n + 1, parts);
+    partials[n].value = unchecked ? reduce_unchecked_range<T>(space, begin, end, f, op, p...)
+                                  : reduce_range<T>(space, begin, end, f, op, p...);
   };
-  const auto on_all = [&](const auto& part) {
-    if (workers && parts != 1) return workers->run(parts, part);
-    for (std::size_t n = 0; n != parts; ++n) part(n);
-  };
-  if (runs_unchecked<FERRY_CHECK_INDICES != 0>(p...))
-    on_all([&](std::size_t n) {
-      reduce(n, [&](std::size_t b, std::size_t e) { return reduce_unchecked_range<T>(space, b, e, f, op, p...); });
-    });
+  if (workers && parts != 1)
+    workers->run(parts, reduce);
   else
-    on_all([&](std::size_t n) {
-      reduce(n, [&](std::size_t b, std::size_t e) { return reduce_range<T>(space, b, e, f, op, p...); });
-    });
+    for (std::size_t n = 0; n != parts; ++n) reduce(n);
   for (const partial& part : partials) sum = op(sum, part.value);
   return sum;
 }

@@ -1,29 +1,59 @@
-// Kernels on memory that their device cannot access: they run on staging copies (FERRY_PEER_KERNELS=stage).
+// Launches, ordered by the accesses of their arguments.
 #pragma once
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Staging copies, on the stream's device, of a kernel's declared arguments that the device cannot access. The kernel
-// and the copies in and back form one access of the arrays.
-class staged_launch : public output_poison {
+// A launch that is ordered after the hazards of its accesses. The code that a program generates for each loop uses this
+// interface alone, so that there is one copy of it for the kinds of launches.
+class ordered_launch : public output_poison {
+ public:
+  ordered_launch(const ordered_launch&) = delete;
+  ordered_launch& operator=(const ordered_launch&) = delete;
+  // Adds an access of memory that the device can access.
+  virtual void add(const allocation_ref& owner, byte_range where, bool write) = 0;
+  // True if a raw pointer was taken on the stream, which kernels there may use.
+  bool has_pointers() const { return stream_.timeline().has_pointers(); }
+  // As submit_ordered.
+  using submission = function_ref<void(native_stream)>;
+  void operator()(submission submit) { run(submit); }
+
+ protected:
+  explicit ordered_launch(stream_ref s) : stream_(s) {}
+  ~ordered_launch() = default;
+  virtual void run(submission submit) = 0;
+  const stream_ref stream_;
+};
+
+// On memory that the device can access.
+class direct_launch final : public ordered_launch {
+ public:
+  direct_launch(stream_ref s, access_collector& uses, reach how = reach::by_kernel)
+      : ordered_launch(s),
+        uses_(uses),
+        how_(how) {}
+  void add(const allocation_ref& owner, byte_range where, bool write) override { uses_.add(owner, where, write); }
+
+ private:
+  void run(submission submit) override;
+  access_collector& uses_;
+  const reach how_;
+};
+
+// On staging copies, on the stream's device, of the declared arguments that the device cannot access
+// (FERRY_PEER_KERNELS=stage). The kernel and the copies in and back form one access of the arrays.
+class staged_launch final : public ordered_launch {
  public:
   // Allocates the staging copies; may block. Throws out_of_memory.
   staged_launch(stream_ref s, std::span<const access> uses);
   ~staged_launch();
-  staged_launch(const staged_launch&) = delete;
-  staged_launch& operator=(const staged_launch&) = delete;
-
-  // Adds an access of memory that the device can access.
-  void add(const allocation_ref& owner, byte_range where, bool write);
-  // True if a raw pointer was taken on the stream, which kernels there may use.
-  bool has_pointers() const { return s_.timeline().has_pointers(); }
+  void add(const allocation_ref& owner, byte_range where, bool write) override;
   // Addresses in the staging copies. Valid as long as this object.
   relocation addresses() const { return relocation(pieces_); }
   // The argument with addresses of its staging copy.
@@ -45,44 +75,17 @@ class staged_launch : public output_poison {
       return a;
     }
   }
-  // As submit_ordered, between the copies.
-  template <class Submit>
-  void operator()(Submit submit) {
-    run([&](native_stream n) { submit(n); });
-  }
 
  private:
   struct staging_copy;
   struct lanes;
   const allocation_ref* owner_of(byte_range where) const;
-  void run(const std::function<void(native_stream)>& submit);
-  void run_captured(const std::function<void(native_stream)>& submit);
-  stream_ref s_;
+  void run(submission submit) override;
+  void run_captured(submission submit);
   std::vector<access> uses_;
   std::unique_ptr<lanes> lanes_;
   std::vector<std::unique_ptr<staging_copy>> copies_;
   std::vector<relocation::piece> pieces_;
-};
-
-// A direct submission with the same interface, for generic code.
-template <std::size_t Most>
-class direct_launch : public output_poison {
- public:
-  direct_launch(stream_ref s, access_list<Most>& uses, reach how = reach::by_kernel) : s_(s), uses_(uses), how_(how) {}
-  void add(const allocation_ref& owner, byte_range where, bool write) { uses_.add(owner, where, write); }
-  bool has_pointers() const { return s_.timeline().has_pointers(); }
-  template <class Submit>
-  void operator()(Submit submit) {
-    submit_ordered(s_, uses_.get(), how_, [&](native_stream n) {
-      enqueue_poison(n);
-      submit(n);
-    });
-  }
-
- private:
-  stream_ref s_;
-  access_list<Most>& uses_;
-  reach how_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

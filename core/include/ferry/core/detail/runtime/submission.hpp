@@ -1,6 +1,5 @@
 // Submission as the rest of ferry uses it: the accesses, the stream, and the call that enqueues.
 #pragma once
-#include <array>
 #include <span>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
@@ -55,18 +54,32 @@ void submit_ordered(stream_ref s, std::span<access> uses, reach how, Submit subm
   submit(s.timeline().stream());
 }
 
-// A short list of accesses without allocation.
-template <std::size_t Most>
-class access_list {
+// The accesses of one submission; access_list has the memory.
+class access_collector {
  public:
+  access_collector(const access_collector&) = delete;
+  access_collector& operator=(const access_collector&) = delete;
   void add(const allocation_ref& owner, byte_range where, bool write, bool whole = false, source_line at = {}) {
-    if (where.begin != where.end) uses_[count_++] = {&owner.get(at), where, write, whole, at};
+    if (where.begin != where.end) begin_[count_++] = {&owner.get(at), where, write, whole, at};
   }
-  std::span<access> get() { return {uses_.data(), count_}; }
+  std::span<access> get() { return {begin_, count_}; }
+
+ protected:
+  explicit access_collector(access* begin) : begin_(begin) {}
+  ~access_collector() = default;
 
  private:
-  std::array<access, Most == 0 ? 1 : Most> uses_;
+  access* const begin_;
   std::size_t count_ = 0;
+};
+// A short list of accesses without allocation.
+template <std::size_t Most>
+class access_list : public access_collector {
+ public:
+  access_list() : access_collector(uses_) {}
+
+ private:
+  access uses_[Most == 0 ? 1 : Most];
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

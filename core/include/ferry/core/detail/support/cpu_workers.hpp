@@ -1,10 +1,10 @@
 // Threads of the CPU that run the kernels of simulated devices together.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
 
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
 
@@ -24,16 +24,10 @@ class cpu_workers {
   unsigned threads() const noexcept { return threads_; }
   // Calls part(k) for all k below n, on the calling thread and the others, in any order. Returns when all calls have
   // ended. Rethrows the exception of the lowest k. A second thread that calls this meanwhile does its work alone.
-  template <class Part>
-  void run(std::size_t n, const Part& part) {
-    run(
-        n, [](const void* p, std::size_t k) { (*static_cast<const Part*>(p))(k); }, &part);
-  }
+  void run(std::size_t n, function_ref<void(std::size_t)> part);
 
  private:
-  using call = void (*)(const void*, std::size_t);
   struct team;
-  void run(std::size_t n, call part, const void* argument);
 
   std::unique_ptr<team> team_;
   unsigned threads_ = 1;
@@ -48,14 +42,7 @@ constexpr std::size_t part_begin(std::size_t all, std::size_t n, std::size_t par
 inline cpu_workers* workers_of_this_thread() noexcept { return this_thread_state.workers; }
 
 // Calls range(begin, end) for [0, all), or on workers for parts of it that have at least `least` elements each.
-template <class Range>
-void over_parts(std::size_t all, std::size_t least, const Range& range) {
-  constexpr std::size_t parts_of_a_thread = 4;  // a thread that the system delays holds up little
-  cpu_workers* const workers = workers_of_this_thread();
-  const std::size_t parts = workers ? std::min(all / least, parts_of_a_thread * workers->threads()) : 1;
-  if (parts < 2) return range(std::size_t{0}, all);
-  workers->run(parts, [&](std::size_t n) { range(part_begin(all, n, parts), part_begin(all, n + 1, parts)); });
-}
+void over_parts(std::size_t all, std::size_t least, function_ref<void(std::size_t begin, std::size_t end)> range);
 
 // While it exists, kernels on this thread use the workers, and check indices as told.
 class worker_scope {

@@ -105,8 +105,8 @@ class member_reduction {
   }
 
  private:
-  template <class Give, class Space, class F, class... A>
-  void run_once(Give& enqueue, const Space& space, const F& f, const A&... a) {
+  template <class Space, class F, class... A>
+  void run_once(ordered_launch& enqueue, const Space& space, const F& f, const A&... a) {
     const T identity = Op::template identity<T>();
 #if FERRY_HAS_CUDA
     if (!simulated_) return launch(enqueue, space, f, identity, a...);
@@ -136,8 +136,8 @@ class member_reduction {
         finishing_kernel{kernel_code_on<reducing_parts, F, const T*, unsigned, Op, T, T*, unsigned*, T*>(s)});
   }
 
-  template <class Give, class Space, class F, class... A>
-  void launch(Give& enqueue, const Space& space, const F& f, const T& identity, const A&... a) {
+  template <class Space, class F, class... A>
+  void launch(ordered_launch& enqueue, const Space& space, const F& f, const T& identity, const A&... a) {
     static_assert(alignof(T) <= counter_bytes);
     runtime& m = runtime::current();
     const auto size = reduction_size_of(space, stream_.where().properties().multiprocessors);

@@ -288,13 +288,13 @@ decltype(auto) argument_of(std::size_t member, const RegionLayout& region, const
     return A(a);
 }
 
-template <class List, class T, std::size_t Rank>
-void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
+template <class T, std::size_t Rank>
+void add_shard_use(access_collector& list, const shard_argument<T, Rank>& a) {
   for (const byte_range& r : a.reads) list.add(*a.owner, r, false);
   for (const byte_range& w : a.writes) list.add(*a.owner, w, true, a.mode == access_mode::out && a.contiguous);
 }
-template <class List, class A>
-void add_shard_use(List& list, const A& a) {
+template <class A>
+void add_shard_use(access_collector& list, const A& a) {
   if constexpr (is_struct_of_shards<A>)
     a.each_array([&](const auto& x) { add_shard_use(list, x); });
   else
@@ -303,15 +303,15 @@ void add_shard_use(List& list, const A& a) {
 
 // Returns an argument for a kernel that runs on staged copies. A member can always access its shard, which is not
 // copied.
-template <class Launch, class A>
-A moved_shard_argument(const Launch& launch, const A& a) {
+template <class A>
+A moved_shard_argument(const staged_launch& launch, const A& a) {
   if constexpr (is_struct_of_shards<A>)
     return a;
   else
     return launch.moved(a);
 }
-template <class Launch, class T, std::size_t Rank>
-shard_argument<T, Rank> moved_shard_argument(const Launch&, const shard_argument<T, Rank>& a) {
+template <class T, std::size_t Rank>
+shard_argument<T, Rank> moved_shard_argument(const staged_launch&, const shard_argument<T, Rank>& a) {
   return a;
 }
 
@@ -351,8 +351,8 @@ bool is_shard_read_beside(const X& x, const A&... all) {
   (each_shard(all, [&](const auto& o) { reads = reads || reads_cells_of(x, o); }), ...);
   return reads;
 }
-template <class Give, class... A>
-void poison_shard_outputs(Give& enqueue, const A&... a) {
+template <class... A>
+void poison_shard_outputs(output_poison& enqueue, const A&... a) {
   if (runtime::current().checks.has(check::poison)) [[unlikely]]
     (each_shard(a,
                 [&](const auto& x) {
@@ -393,7 +393,7 @@ void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
 template <class T, std::size_t Rank>
 inline constexpr std::size_t most_kernel_uses<shard_argument<T, Rank>> = 5;
 template <class T, std::size_t Rank>
-void add_kernel_use(auto& uses, const shard_argument<T, Rank>& a) {
+void add_kernel_use(kernel_use_collector& uses, const shard_argument<T, Rank>& a) {
   const auto add = [&](const byte_range& r, bool reads, bool writes) {
     if (r.begin != r.end) uses.add({r.begin, r.size(), reads, writes, a.span.label()});
   };

@@ -162,7 +162,7 @@ template <class Arguments>
 requires(holds_shards<Arguments>) inline constexpr std::size_t most_kernel_uses<struct_argument<Arguments>> =
     5 * most_arrays<struct_argument<Arguments>>;
 template <class Arguments>
-requires(holds_shards<Arguments>) void add_kernel_use(auto& uses, const struct_argument<Arguments>& a) {
+requires(holds_shards<Arguments>) void add_kernel_use(kernel_use_collector& uses, const struct_argument<Arguments>& a) {
   a.each_array([&](const auto& x) { add_kernel_use(uses, x); });
 }
 

@@ -56,12 +56,14 @@ class watched_shards {
   explicit watched_shards(const A&... a) {
     (each_shard(a, [&](const auto& x) { add_watched(cells_, x); }), ...);
   }
-  template <class Run>
-  void operator()(const relocation& move, Run run) const {
-    cell_watch cells(cells_, move);  // first: it changes cells that must not be read
-    run();
-    cells.check();
-  }
+  class run {
+   public:
+    run(const watched_shards& w, const relocation& move) : cells_(w.cells_, move) {}
+    void finish() { cells_.check(); }
+
+   private:
+    cell_watch cells_;
+  };
 
  private:
   std::vector<watched_cells> cells_;

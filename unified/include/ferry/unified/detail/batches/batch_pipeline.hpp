@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"
+#include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -70,7 +71,7 @@ class batch_pipeline {
   // True if there was a piece.
   bool load_one();
   void store_one();
-  void run(const std::function<void()>& work);
+  void run(function_ref<void()> work);
   void settle();
   void end_threads();
   struct abandoned;
