@@ -9,8 +9,8 @@ std::vector<double> solve_serially(const channel& c, std::size_t steps) {
   const std::size_t cells = c.rows * c.columns;
   const std::vector<unsigned char> solid = c.solid();
   std::vector<double> now(9 * cells), next(9 * cells);
-  for (int q = 0; q < d2q9::directions; ++q)
-    for (std::size_t k = 0; k < cells; ++k)
+  for (std::size_t k = 0; k < cells; ++k)  // g++ 13 at -O3 takes wrong weights if the loop over directions is outside
+    for (int q = 0; q < d2q9::directions; ++q)
       now[static_cast<std::size_t>(q) * cells + k] = d2q9::equilibrium(q, 1, c.inflow, 0);
   const auto at = [&](int q, std::size_t i, std::size_t j) {
     return static_cast<std::size_t>(q) * cells + i * c.columns + j;
