@@ -72,7 +72,9 @@ std::shared_ptr<const shard_layout<Rank - 1>> layout_without(const shard_layout<
   member_grid grid = l.grid();
   if (components != 0) std::rotate(grid.members.begin(), grid.members.begin() + 1, grid.members.end());
   shard_options o = options_of(grid, Rank - 1);
-  o.halo = {}, o.periodic = {}, o.exchange = l.exchange();
+  o.exchange = l.exchange();
+  o.halo.one = o.periodic.one = false;
+  o.halo.widths.clear(), o.periodic.axes.clear();
   for (std::size_t d = 0, k = 0; d != Rank; ++d) {
     if (d == components) continue;
     e[k++] = l.extents()[d];
