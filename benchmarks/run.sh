@@ -37,6 +37,7 @@ measure() {    # status 77: the program skipped and reported what needs more GPU
 
 for program in guard element_access launch host_task loops reduce stencil lattice batches jacobi expressions sharded_expressions expressions_cpu expression_cost transform reductions reductions_cpu sorting cpu halo copy sharded_copy submission collectives unified pool; do
   echo "== $program"
+  [ "$program" != cpu ] || [ -x "$programs/cpu" ] || { echo "not in builds with CUDA"; continue; }
   [ "$program" != pool ] || measure_pytorch
   measure "$program" --results "$2"
 done

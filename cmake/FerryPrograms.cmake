@@ -12,12 +12,12 @@ function(ferry_add_marked_executable target)
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
 endfunction()
 
-# ferry_add_programs(kind [HOST] [PREFIX p] [ONLY name...]): one executable for each .cpp of the calling folder, and one for
+# ferry_add_programs(kind [HOST] [PREFIX p] [ONLY name...] [EXCEPT name...]): one executable for each .cpp of the calling folder, and one for
 # each subfolder that holds .cpp files, compiled as CUDA if ferry has CUDA, into <build>/bin/<kind>. HOST: always as C++.
-# ONLY: these alone. The files of support/ belong to each of them. A program whose packages are not installed is skipped, with
+# ONLY: these alone. EXCEPT: without these. The files of support/ belong to each of them. A program whose packages are not installed is skipped, with
 # a message. PROGRAMS is set to the targets (PREFIX and the name), PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "HOST" "PREFIX" "ONLY")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "HOST" "PREFIX" "ONLY;EXCEPT")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB files CONFIGURE_DEPENDS ${here}/*.cpp)
   file(GLOB in_folders CONFIGURE_DEPENDS ${here}/*/*.cpp)
@@ -40,6 +40,7 @@ function(ferry_add_programs kind)
   if(arg_ONLY)
     set(names ${arg_ONLY})
   endif()
+  list(REMOVE_ITEM names ${arg_EXCEPT})
 
   set(built "")
   foreach(name IN LISTS names)
