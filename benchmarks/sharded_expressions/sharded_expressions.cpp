@@ -1,4 +1,5 @@
-// Do expressions over shards run at one device's rate times the number of devices, and as fast as loops?
+// Do expressions over shards run at one device's rate times the number of devices, and as fast as loops? Under mpirun,
+// on the devices of all processes; otherwise on 1, 2, 4, ... devices.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -28,8 +29,10 @@ struct relax {
 auto mean_around(const field& u) {
   return 0.25f * (fr::shift(u, {-1, 0}) + fr::shift(u, {1, 0}) + fr::shift(u, {0, -1}) + fr::shift(u, {0, 1}));
 }
-// Small numbers, different everywhere.
-auto values(int seed) { return fr::cast<float>((fr::index(0) * 7 + fr::index(1) + seed) % 97); }
+// Small numbers, different everywhere; those from a row on.
+auto values(int seed, std::size_t row = 0) {
+  return fr::cast<float>(((fr::index(0) + row) * 7 + fr::index(1) + seed) % 97);
+}
 
 // What is timed is compiled before.
 template <class E>
@@ -43,19 +46,20 @@ struct rows_of_members {
       : a(t, {rows * t.size(), columns}),
         b(t, {rows * t.size(), columns}),
         y(t, {rows * t.size(), columns}),
-        one_a({rows, columns}, t.device(0)),
-        one_b({rows, columns}, t.device(0)),
-        one_y({rows, columns}, t.device(0)),
+        one_a({rows, columns}, t.device(t.first_local())),
+        one_b({rows, columns}, t.device(t.first_local())),
+        one_y({rows, columns}, t.device(t.first_local())),
         sums(t, {columns}),
-        one_sums({columns}, t.device(0)) {
+        one_sums({columns}, t.device(t.first_local())) {
     a = values(3), b = values(5);
-    one_a = values(3), one_b = values(5);
+    const std::size_t row = t.first_local() * rows;
+    one_a = values(3, row), one_b = values(5, row);
   }
   bool are_right() {
     y = b + 2 * fr::sin(a);
     one_y = one_b + 2 * fr::sin(one_a);
     sums = fr::sum(a, fr::axes{0});
-    const std::vector<float> of_member = fr::to_vector(std::as_const(y).shard(0)), of_one = fr::to_vector(one_y);
+    const std::vector<float> of_member = fr::to_vector(std::as_const(y).shard(y.team().first_local())), of_one = fr::to_vector(one_y);
     const auto n = static_cast<double>(y.size());
     const double mean = fr::sum(fr::cast<double>(a)).value() / n;
     const std::vector<float> columns = fr::to_vector(sums);
@@ -95,11 +99,19 @@ int main(int argc, char** argv) {
   const bool simulated = fr::runtime::current().is_simulated();
   const std::size_t columns = simulated ? 64 : 16384, rows = simulated ? 20 : 4096, side = simulated ? 64 : 20480;
   const double floats = static_cast<double>(rows * columns * sizeof(float));
+  const fr::team world = fr::team::world();
+  const bool by_processes = world.local_size() != world.size();
+  if (world.first_local() != 0) s.be_quiet();
+  std::vector<fr::team> teams;
+  if (by_processes) teams.push_back(world);
+  if (!by_processes)
+    for (const std::size_t n : bm::team_sizes())
+      teams.push_back(bm::first_devices(n, n == 1 ? fr::submission::by_caller : fr::submission::by_threads));
   std::vector<std::unique_ptr<rows_of_members>> all;
   std::vector<std::unique_ptr<plate>> plates;
-  for (const std::size_t n : bm::team_sizes()) {
-    const fr::team t = bm::first_devices(n, n == 1 ? fr::submission::by_caller : fr::submission::by_threads);
-    const fr::team one = bm::first_devices(1);
+  for (const fr::team& t : teams) {
+    const std::size_t n = t.size();
+    const fr::team one = bm::alone(t);
     all.push_back(std::make_unique<rows_of_members>(t, rows, columns));
     rows_of_members& m = *all.back();
     if (!m.are_right() || !are_equal_steps(t, simulated ? 64 : 2048))
@@ -107,11 +119,11 @@ int main(int argc, char** argv) {
     if (simulated) continue;
 
     prepare(m.b + 2 * fr::sin(m.a)), prepare(m.one_b + 2 * fr::sin(m.one_a));
-    const std::string of = ", " + bm::of_devices(n);
-    const auto times = [](const fr::team& on, auto body) {
-      return bm::team_steps(on, [body](std::size_t k) mutable {
+    const std::string of = ", " + bm::of_devices(n) + (by_processes ? " of as many processes" : "");
+    const auto times = [t](const fr::team& on, auto body) {
+      return bm::of_slowest(t, bm::team_steps(on, [body](std::size_t k) mutable {
         for (std::size_t i = 0; i < k; ++i) body();
-      });
+      }));
     };
     const fr::stream_ref first = one.stream(0);
     const auto whole = bm::bound::ratio_at_least(0.95);

@@ -65,9 +65,20 @@ class suite {
                         std::to_string(ferry::devices().size()));
   }
 
+  // Neither prints nor writes results: another process does.
+  void be_quiet() { quiet_ = true; }
+
   // Measures and reports. Returns main's exit status: 0 whether or not bounds hold, and that of a skipped test if
   // something was left out.
   int run() {
+    if (quiet_) {
+      struct : benchmark::BenchmarkReporter {
+        bool ReportContext(const Context&) override { return true; }
+        void ReportRuns(const std::vector<Run>&) override {}
+      } nobody;
+      benchmark::RunSpecifiedBenchmarks(&nobody);
+      return 0;
+    }
     if (!comparisons_.empty()) benchmark::RunSpecifiedBenchmarks();
     print_table(results_);
     if (!file_.empty()) append_json(file_, results_, place_);
@@ -87,6 +98,7 @@ class suite {
   }
   const place place_;
   std::string file_;
+  bool quiet_ = false;
   int rounds_;
   double seconds_;
   std::deque<comparison> comparisons_;

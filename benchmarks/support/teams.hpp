@@ -1,6 +1,8 @@
 // Teams of the first devices, and the times of a team's steps.
 #pragma once
 #include <chrono>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <ferry/multigpu.hpp>
@@ -31,6 +33,25 @@ timed team_steps(ferry::team t, F body) {
     body(n);
     t.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+}
+
+// The team of the first local member alone.
+inline ferry::team alone(const ferry::team& t) {
+  const ferry::device own = t.device(t.first_local());
+  return ferry::team(std::span<const ferry::device>(&own, 1));
+}
+
+// The time of the slowest process: all processes of a team then choose the same numbers of repetitions.
+inline timed of_slowest(ferry::team t, timed body) {
+  if (t.local_size() == t.size()) return body;
+  return [=](std::size_t n) {
+    std::vector<ferry::device_array<double>> seconds;
+    const double own = body(n);
+    for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
+      seconds.emplace_back(ferry::extents<1>{1}, own, t.device(m));
+    ferry::all_reduce(t, seconds, ferry::maximum{});
+    return ferry::to_vector(seconds[0])[0];
   };
 }
 
