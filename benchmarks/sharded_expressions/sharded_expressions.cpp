@@ -59,7 +59,8 @@ struct rows_of_members {
     y = b + 2 * fr::sin(a);
     one_y = one_b + 2 * fr::sin(one_a);
     sums = fr::sum(a, fr::axes{0});
-    const std::vector<float> of_member = fr::to_vector(std::as_const(y).shard(y.team().first_local())), of_one = fr::to_vector(one_y);
+    const std::vector<float> of_member = fr::to_vector(std::as_const(y).shard(y.team().first_local())),
+                             of_one = fr::to_vector(one_y);
     const auto n = static_cast<double>(y.size());
     const double mean = fr::sum(fr::cast<double>(a)).value() / n;
     const std::vector<float> columns = fr::to_vector(sums);
@@ -122,8 +123,8 @@ int main(int argc, char** argv) {
     const std::string of = ", " + bm::of_devices(n) + (by_processes ? " of as many processes" : "");
     const auto times = [t](const fr::team& on, auto body) {
       return bm::of_slowest(t, bm::team_steps(on, [body](std::size_t k) mutable {
-        for (std::size_t i = 0; i < k; ++i) body();
-      }));
+                              for (std::size_t i = 0; i < k; ++i) body();
+                            }));
     };
     const fr::stream_ref first = one.stream(0);
     const auto whole = bm::bound::ratio_at_least(0.95);
