@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/support/cpu_quota.hpp"
 #include "ferry/core/detail/support/cpu_workers.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -18,7 +19,7 @@ unsigned threads_for(const evaluation& e, unsigned most) {
   for (const evaluation_output& o : e.outputs) bytes += count * size_of(o.to.type);
   if (bytes < 2 * bytes_of_a_thread) return 1;
   if (most == 0 && workers_of_this_thread()) most = workers_of_this_thread()->threads();
-  if (most == 0) most = std::min(std::max(1u, std::thread::hardware_concurrency()), 16u);
+  if (most == 0) most = static_cast<unsigned>(std::min<std::size_t>(parallel_threads(), 16));
   return static_cast<unsigned>(std::min<std::size_t>(most, bytes / bytes_of_a_thread));
 }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/support/cpu_quota.hpp"
 #include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
-#include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"
 #include "platform/host_topology.hpp"
 
@@ -32,7 +32,7 @@ constexpr std::string_view allowed_for_cpu =
 constexpr std::array<std::string_view, 6> keys_of_cpu{"devices", "threads", "oversubscribe",
                                                       "memory",  "streams", "check"};
 
-unsigned cores_of_process() { return static_cast<unsigned>(process_cores().size()); }
+unsigned cores_of_process() { return static_cast<unsigned>(parallel_threads()); }
 
 class parser {
  public:

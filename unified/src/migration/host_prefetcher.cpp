@@ -7,12 +7,13 @@
 #include <system_error>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/cpu_quota.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-unsigned helping_threads() { return std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u); }
+unsigned helping_threads() { return static_cast<unsigned>(std::clamp<std::size_t>(parallel_threads() / 2, 1, 8)); }
 
 // Writes a byte back unchanged, atomically: a concurrent write by another thread is never undone.
 #if defined(__x86_64__)
