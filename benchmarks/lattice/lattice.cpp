@@ -23,7 +23,7 @@ class flow {
       : c_(c),
         now_(t, {9, c.rows, c.columns}, {.axis = 1, .halo = {0, 1, 0}}),
         next_(t, {9, c.rows, c.columns}, {.axis = 1, .halo = {0, 1, 0}}),
-        walls_(t, {c.rows, c.columns}) {
+        walls_(t, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}}) {
     fr::sharded_array<unsigned char, 2> solid(t, {c.rows, c.columns}, {.axis = 0, .halo = {1, 0}});
     fr::copy(c.solid(), solid);
     fr::exchange_halos(solid);
