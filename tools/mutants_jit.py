@@ -10,6 +10,7 @@ PLAN, ARGUMENTS, TEXT = "core/src/generator/kernel_plan.cpp", "core/src/generato
 PLAN_TYPE, RECENT = "core/src/generator/kernel_plan.hpp", "core/src/generator/recent_kernels.cpp"
 
 MUTANTS = [
+    ("requests", "a child process finds the service locked", ("core/src/jit/kernel_service.hpp", "  fork_guard unlocked_by_fork_{mutex_};\n", "")),
     ("requests", "devices share their kernels", (SERVICE, "kernels_[{device, source.text}]", "kernels_[{0, source.text}]")),
     ("requests", "shapes of one source are compiled twice", (SERVICE, "  if (!is_new) return *same;\n", "")),
     ("requests", "FERRY_JIT=sync does not wait", (SERVICE, "  if (settings_.how == mode::sync) finish(k);\n", "")),

@@ -21,6 +21,7 @@
 #include "jit/kernel.hpp"
 #include "jit/kernel_table.hpp"
 #include "jit/shape_log.hpp"
+#include "support/fork_guard.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::jit {
 
@@ -76,6 +77,7 @@ class kernel_service {
   shape_log log_;
   kernel_table table_;
   mutable mutex mutex_;
+  fork_guard unlocked_by_fork_{mutex_};
   std::condition_variable requested_, settled_;
   // by device and text of the source
   std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_ FERRY_GUARDED_BY(mutex_);

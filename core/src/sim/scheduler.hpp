@@ -19,9 +19,9 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
-#include "fork_guard.hpp"
 #include "race_checker.hpp"
 #include "stream_threads.hpp"
+#include "support/fork_guard.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 

@@ -1,23 +1,24 @@
-#include "fork_guard.hpp"
+#include "support/fork_guard.hpp"
 
 #include <pthread.h>
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
-namespace ferry::inline FERRY_ABI::detail::sim {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct guarded_mutexes {
   std::mutex mutex;
-  std::vector<std::mutex*> all;
+  std::vector<fork_guard::any_mutex> all;
 
   void lock() {
     mutex.lock();
-    for (std::mutex* m : all) m->lock();
+    for (const auto& m : all) m.lock(m.mutex);
   }
   void unlock() {
-    for (std::mutex* m : all) m->unlock();
+    for (const auto& m : all) m.unlock(m.mutex);
     mutex.unlock();
   }
 };
@@ -32,16 +33,16 @@ guarded_mutexes& guarded() {
 
 }  // namespace
 
-fork_guard::fork_guard(std::mutex& m) : mutex_(m) {
+fork_guard::fork_guard(any_mutex m) : mutex_(m.mutex) {
   guarded_mutexes& to = guarded();
   const std::lock_guard lock(to.mutex);
-  to.all.push_back(&m);
+  to.all.push_back(m);
 }
 
 fork_guard::~fork_guard() {
   guarded_mutexes& from = guarded();
   const std::lock_guard lock(from.mutex);
-  from.all.erase(std::find(from.all.begin(), from.all.end(), &mutex_));
+  from.all.erase(std::find_if(from.all.begin(), from.all.end(), [&](const auto& m) { return m.mutex == mutex_; }));
 }
 
-}  // namespace ferry::inline FERRY_ABI::detail::sim
+}  // namespace ferry::inline FERRY_ABI::detail
