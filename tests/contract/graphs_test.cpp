@@ -167,6 +167,25 @@ BOOST_AUTO_TEST_CASE(a_graph_of_two_devices, *needs_peers(0, 1) * two_devices) {
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, static_cast<int>(ey)));
 }
 
+BOOST_AUTO_TEST_CASE(a_graph_copies_between_devices, *needs_devices(2) * two_devices) {
+  const fr::stream s{fr::device(0)};
+  auto x = fr::full<int, 1, memory_kind::device>({1000}, 1, fr::device(0));
+  auto y = fr::zeros<int, 1, memory_kind::device>({1000}, fr::device(1));
+  auto back = fr::zeros<int, 1, memory_kind::device>({1000}, fr::device(0));
+  auto pages = fr::zeros<int, 1, memory_kind::unified>({1000}, fr::device(1));
+  auto g = fr::capture(s, [&] {
+    fr::parallel_for(s, 1000, add{1}, x);
+    fr::copy(s, x, y);
+    fr::copy(s, y, back);
+    fr::copy(s, back, pages);
+  });
+  for (int i = 0; i < 3; ++i) g.launch(s);
+  const std::vector<int> expected(1000, 4);
+  CHECK_EQUAL(fr::to_vector(y), expected);
+  CHECK_EQUAL(fr::to_vector(back), expected);
+  CHECK_EQUAL(pages, expected);
+}
+
 BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
   const fr::stream s;
   ints x({1000}, 1);

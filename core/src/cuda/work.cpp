@@ -73,6 +73,7 @@ void cuda_backend::copy_peer(native_stream s, void* to, int to_device, const voi
   at(to_device, "copy_peer");
   at(from_device, "copy_peer");
   if (bytes == 0) return;
+  if (is_capturing(s)) return copy(s, to, from, bytes);  // CUDA captures no cudaMemcpyPeerAsync, not even between peers
   check_on(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, raw(s)), "copy_peer", raw(s));
 }
 
