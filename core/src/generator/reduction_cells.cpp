@@ -116,7 +116,7 @@ void cell_writer::write_plain(source_builder& s, const std::string& t, const std
                               const std::string& sum) const {
   s.line("using ", name_, " = ", t, ";");
   s.line("__device__ inline ", t, " none_of_", name_, "() { return ", none, "; }");
-  s.line("__device__ inline void add_to_", name_, "(", t, "& a, ", t, " b, long long, unsigned) { a = ", sum, "; }");
+  s.line("__device__ inline void add_to_", name_, "(", t, "& a, ", t, " b, long long) { a = ", sum, "; }");
   s.line("__device__ inline void join_", name_, "(", t, "& a, const ", t, "& b) { a = ", sum, "; }");
 }
 
@@ -129,7 +129,7 @@ void cell_writer::write_position(source_builder& s, const std::string& t, const 
   s.line("  const bool is_tie = !wins_", name_, "(b.v, a.v) && !wins_", name_, "(a.v, b.v);");
   s.line("  if (b.at >= 0 && (a.at < 0 || wins_", name_, "(b.v, a.v) || (is_tie && b.at < a.at))) a = b;");
   s.line("}");
-  s.line("__device__ inline void add_to_", name_, "(", name_, "& a, ", t, " b, long long at, unsigned) {");
+  s.line("__device__ inline void add_to_", name_, "(", name_, "& a, ", t, " b, long long at) {");
   s.line("  if (a.at < 0 || wins_", name_, "(b, a.v)) a = {b, at};");
   s.line("}");
 }
@@ -137,7 +137,7 @@ void cell_writer::write_position(source_builder& s, const std::string& t, const 
 // The squared magnitude of a complex distance is its scalar product with itself.
 void cell_writer::write_moments(source_builder& s, const std::string& t) const {
   const bool is_pair = is_complex(type_);
-  const std::string part(register_type(real_of(type_)));
+  const std::string part(register_type(real_of(type_))), zero = is_pair ? joined(t, "(0, 0)") : joined(t, "(0)");
   const auto scaled = [&](const std::string& factor) {
     return is_pair ? joined(t, "(distance.re * ", factor, ", distance.im * ", factor, ")")
                    : joined("distance * ", factor);
@@ -147,15 +147,36 @@ void cell_writer::write_moments(source_builder& s, const std::string& t) const {
                    : joined("distance * ", with);
   };
   s.line("using ", name_, " = moments<", t, is_pair ? joined(", ", part) : "", ">;");
-  s.line("__device__ inline ", name_, " none_of_", name_, "() { return {", is_pair ? joined(t, "(0, 0)") : "0",
-         ", 0, 0}; }");
-  s.line("__device__ inline void add_to_", name_, "(", name_, "& a, ", t, " b, long long, unsigned before) {");
-  s.line("  a.n = before + 1;");
-  s.line("  const ", t, " distance = b - a.mean;");
-  s.line("  const ", part, " share = ", part, "(1) / ", part, "(before + 1);");
+  s.line("__device__ inline ", name_, " none_of_", name_, "() { return {", zero, ", 0, 0}; }");
+  // Distances from the first value are small if the mean is large, and their sum does not overflow if squares do not.
+  s.line("template <unsigned all>");
+  s.line("__device__ inline void add_all_to_", name_, "(", name_, "& a, ", t, " (&v)[all], unsigned count) {");
+  s.line("  const ", t, " first = v[0];");
+  s.line("  ", t, " sum[4] = {", zero, ", ", zero, ", ", zero, ", ", zero, "};");
+  s.line("  ", part, " squares[4] = {0, 0, 0, 0};");
+  s.line("#pragma unroll");
+  s.line("  for (unsigned u = 0; u < all; ++u) {");
+  s.line("    v[u] = u < count ? v[u] - first : ", zero, ";");
+  s.line("    sum[u % 4] = sum[u % 4] + v[u];");
+  s.line("  }");
+  s.line("  ", t, " distance = (sum[0] + sum[1]) + (sum[2] + sum[3]);");
+  s.line("  const ", part, " by = count == all ? ", part, "(1) / ", part, "(all) : ", part, "(1) / ", part, "(count);");
+  s.line("  const ", t, " mean = ", scaled("by"), ";");
+  s.line("#pragma unroll");
+  s.line("  for (unsigned u = 0; u < all; ++u) {");
+  s.line("    distance = u < count ? v[u] - mean : ", zero, ";");
+  s.line("    squares[u % 4] += ", product("distance"), ";");
+  s.line("  }");
+  s.line("  const unsigned n = unsigned(a.n) + count;");
+  s.line("  const ", part, " share = ", part, "(count) / ", part, "(n), weight = ", part, "(unsigned(a.n)) * share;");
+  s.line("  distance = first + mean - a.mean;");
   s.line("  a.mean = a.mean + ", scaled("share"), ";");
-  s.line("  const ", t, " rest = b - a.mean;");
-  s.line("  a.squares += ", product("rest"), ";");
+  s.line("  a.squares += (squares[0] + squares[1]) + (squares[2] + squares[3]);");
+  s.line("  a.squares += ",
+         is_pair ? "(distance.re * weight * distance.re + distance.im * weight * distance.im)"
+                 : "distance * weight * distance",
+         ";");
+  s.line("  a.n = n;");
   s.line("}");
   s.line("__device__ inline void join_", name_, "(", name_, "& a, const ", name_, "& b) {");
   s.line("  if (a.n == 0) a = b;");

@@ -8,8 +8,8 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 
-// Writes the type and the functions of the cells of output K: cellK, none_of_cellK(), add_to_cellK(cell, value,
-// position, number of values before) and join_cellK(cell, other cell).
+// Writes the type and the functions of the cells of output K: cellK, none_of_cellK(), join_cellK(cell, other cell), and
+// add_to_cellK(cell, value, position), or add_all_to_cellK(cell, values, number of values) if values are added at once.
 class cell_writer {
  public:
   // A cell combines values of `type`. k: number of the output.
@@ -20,6 +20,8 @@ class cell_writer {
         name_("cell" + std::to_string(k)) {}
 
   const std::string& name() const { return name_; }
+  // True if the values that a thread loads at once are added at once. The cell is of at most 2^24 values before.
+  bool adds_all() const { return what_ == reduction_operation::moments; }
   void write(source_builder& s) const;
   // Returns the final value of cell `c`, of the type combined_as().
   std::string finished(const std::string& c, std::size_t k) const;

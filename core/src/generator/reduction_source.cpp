@@ -207,8 +207,7 @@ void reduction_source::write_loads(const value_positions& p) {
   s_.line("#pragma unroll");
   const unsigned at_once = p.are_vectors ? p.lanes : 1;
   s_.open(joined("for (int u = 0; u < ", p.n, "; u += ", at_once, ")"));
-  s_.line("const index i = here + ", position(p), ";");
-  s_.line("if (i >= last) continue;");
+  write_position(p);
   split(true, "i");
   for (unsigned lane = 0; lane != at_once; ++lane)
     for (std::size_t d = 0; d != e_.rank; ++d)
@@ -236,11 +235,24 @@ std::string reduction_source::position(const value_positions& p) {
   return joined("u / ", p.lanes, " * ", p.step, "u + u % ", p.lanes);
 }
 
+void reduction_source::write_position(const value_positions& p) {
+  s_.line("const index i = here + ", position(p),
+          p.are_clamped ? joined(" < last ? here + ", position(p), " : here") : "", ";");
+  if (!p.are_clamped) s_.line("if (i >= last) continue;");
+}
+
+void reduction_source::write_count(const value_positions& p) {
+  const unsigned at_once = p.are_vectors ? p.lanes : 1;
+  s_.line("unsigned count = 0;");
+  s_.line("#pragma unroll");
+  s_.line("for (int u = 0; u < ", p.n, "; u += ", at_once, ") count += here + ", position(p), " < last ? ", at_once,
+          " : 0;");
+}
+
 void reduction_source::open_values(const value_positions& p) {
   s_.line("#pragma unroll");
   s_.open(joined("for (int u = 0; u < ", p.n, "; ++u)"));
-  s_.line("const index i = here + ", position(p), ";");
-  s_.line("if (i >= last) continue;");
+  if (!p.are_clamped) write_position(p);
   std::string call = "element(g";
   for (std::size_t i = 0; i != e_.operands.size(); ++i) call += joined(", v", i, "[u]");
   for (std::size_t d = 0; d != e_.rank; ++d)

@@ -41,6 +41,7 @@ std::string reduction_arguments(const reduction_evaluation& r, const reduction_n
 struct value_positions {
   unsigned n, step, lanes = 1;
   bool are_vectors = false;  // a group is one load of every operand that does not repeat its elements; see can_load
+  bool are_clamped = false;  // reads the first value in place of values at or after `last`; otherwise, skips them
 };
 // True if groups of `lanes` successive values along axis 0, which is reduced, can be loaded by one instruction.
 bool can_load(const reduction_evaluation& r, unsigned lanes);
@@ -64,7 +65,10 @@ class reduction_source {
   void write_bases();
   // Loads values v0[], v1[], ... along the reduced axes, at positions below `last`.
   void write_loads(const value_positions& p);
-  // Opens the loop over the loaded values: u is the number of the value, y0, y1, ... are results, i is the position.
+  // Declares the number of values below `last`, which is `count`.
+  void write_count(const value_positions& p);
+  // Opens the loop over the loaded values: u is the number of the value, y0, y1, ... are results. i is the position, unless
+  // positions are clamped.
   void open_values(const value_positions& p);
   // Stores register r0 of type `from` at the kept index, and at the reduced one if `at` is not empty.
   void write_store(std::size_t k, scalar_type from, const std::string& at = "");
@@ -81,6 +85,8 @@ class reduction_source {
   void write_element();
   // Returns the position of value u, relative to `here`.
   static std::string position(const value_positions& p);
+  // Declares i, the position of value u.
+  void write_position(const value_positions& p);
 
   const reduction_evaluation& r_;
   const detail::evaluation& e_;

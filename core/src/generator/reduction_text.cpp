@@ -1,4 +1,5 @@
 // Source of the kernel of a reduction.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ class reduction_writer {
   }
 
   // Writes the loop over the values of a part. A thread has several independent partial results, and joins them after
-  // chain_length values of each.
+  // chain_length values of each. Cells that add all loaded values at once have one partial result instead.
   void write_loop() {
     constexpr unsigned chains = reduction_plan::chains, length = reduction_plan::chain_length;
     source_.write_bases();
@@ -75,30 +76,57 @@ class reduction_writer {
     s_.line("const index last = begin + share < (index)g.reduced ? begin + share : (index)g.reduced;");
     s_.open(joined("for (index first = begin + along * ", lanes,
                    "u; first < last; first += ", p_.along * chains * length, "u)"));
-    for (const cell_writer& c : cells_) {
-      s_.line(c.name(), " some_", c.name(), "[", chains, "];");
-      s_.line("#pragma unroll");
-      s_.line("for (int u = 0; u < ", chains, "; ++u) some_", c.name(), "[u] = none_of_", c.name(), "();");
-    }
+    for (const cell_writer& c : cells_) write_none(c);
     s_.line("#pragma unroll 1");
     s_.open(joined("for (unsigned step = 0; step < ", chains * length / p_.loads, "; ++step)"));
     s_.line("const index here = first + step * ", step, "u;");
     s_.line("if (here >= last) break;");
-    source_.write_loads(p_.positions());
-    source_.open_values(p_.positions());
+    const auto adds_all = [](const cell_writer& c) { return c.adds_all(); };
+    value_positions positions = p_.positions();
+    positions.are_clamped = std::all_of(cells_.begin(), cells_.end(), adds_all);
+    source_.write_loads(positions);
+    if (std::any_of(cells_.begin(), cells_.end(), adds_all)) source_.write_count(positions);
     for (std::size_t k = 0; k != results(); ++k)
-      s_.line("add_to_", cells_[k].name(), "(some_", cells_[k].name(), "[u % ", chains, "], y", k,
-              ", (long long)i, step * ", p_.loads / chains, " + u / ", chains, ");");
-    s_.close();
-    s_.close();
-    for (const cell_writer& c : cells_) {
-      s_.line("#pragma unroll");
-      s_.line("for (int half = ", chains / 2, "; half > 0; half /= 2)");
-      s_.line("  for (int u = 0; u < half; ++u) join_", c.name(), "(some_", c.name(), "[u], some_", c.name(),
-              "[u + half]);");
-      s_.line("join_", c.name(), "(all_", c.name(), ", some_", c.name(), "[0]);");
+      if (cells_[k].adds_all()) s_.line(register_type(source_.value_type(k)), " all_y", k, "[", p_.loads, "];");
+    source_.open_values(positions);
+    for (std::size_t k = 0; k != results(); ++k) {
+      if (cells_[k].adds_all())
+        s_.line("all_y", k, "[u] = y", k, ";");
+      else
+        s_.line("add_to_", cells_[k].name(), "(some_", cells_[k].name(), "[u % ", chains, "], y", k,
+                ", (long long)i);");
     }
     s_.close();
+    for (std::size_t k = 0; k != results(); ++k)
+      if (cells_[k].adds_all())
+        s_.line("add_all_to_", cells_[k].name(), "(some_", cells_[k].name(), ", all_y", k, ", count);");
+    s_.close();
+    for (const cell_writer& c : cells_) write_join(c);
+    s_.close();
+  }
+
+  // Declares the partial results of a thread.
+  void write_none(const cell_writer& c) {
+    if (c.adds_all()) {
+      s_.line(c.name(), " some_", c.name(), " = none_of_", c.name(), "();");
+      return;
+    }
+    constexpr unsigned chains = reduction_plan::chains;
+    s_.line(c.name(), " some_", c.name(), "[", chains, "];");
+    s_.line("#pragma unroll");
+    s_.line("for (int u = 0; u < ", chains, "; ++u) some_", c.name(), "[u] = none_of_", c.name(), "();");
+  }
+  // Joins the partial results of a thread, and adds them to its result.
+  void write_join(const cell_writer& c) {
+    if (c.adds_all()) {
+      s_.line("join_", c.name(), "(all_", c.name(), ", some_", c.name(), ");");
+      return;
+    }
+    s_.line("#pragma unroll");
+    s_.line("for (int half = ", reduction_plan::chains / 2, "; half > 0; half /= 2)");
+    s_.line("  for (int u = 0; u < half; ++u) join_", c.name(), "(some_", c.name(), "[u], some_", c.name(),
+            "[u + half]);");
+    s_.line("join_", c.name(), "(all_", c.name(), ", some_", c.name(), "[0]);");
   }
 
   // Joins the cells of the threads of a kept index in a tree. Shared memory consists of bytes, because variables there
