@@ -8,8 +8,15 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-// With parts; does not depend on the device, so that results do not.
-constexpr std::size_t most_reduction_blocks = 4096;
+// Returns the greatest number of blocks with parts. It does not depend on the device, so that results do not. 2112
+// blocks are 16 for each of 132 multiprocessors. Blocks that compute variances need more registers, and those of many
+// columns read short rows: more and smaller blocks occupy the device evenly.
+std::size_t most_blocks(const reduction_evaluation& r, bool is_run, std::size_t last_blocks) {
+  if (!is_run) return last_blocks < 256 ? 2112 : 8192;
+  for (const reduction_output& o : r.results)
+    if (o.what == reduction_operation::moments) return 4096;
+  return 2112;
+}
 constexpr std::size_t reduction_vector_bytes = 16, reduction_loads_bytes = 64;
 
 }  // namespace
@@ -28,7 +35,8 @@ reduction_plan::reduction_plan(const reduction_evaluation& r) {
   }
   kept = reduction_threads / along;
   const std::size_t least = std::size_t{along} * loads * 2;
-  parts = std::clamp<std::size_t>(most_reduction_blocks / last_blocks(), 1, (reduced + least - 1) / least);
+  parts =
+      std::clamp<std::size_t>(most_blocks(r, is_run, last_blocks()) / last_blocks(), 1, (reduced + least - 1) / least);
   is_wide = needs_wide_indices(r);
   scratch_bytes = parts == 1 ? 0 : r.results.size() * outputs * parts * cell_bytes;
 }

@@ -21,13 +21,21 @@ class reduction_writer {
   std::string write() {
     source_.write_head(cell_functions());
     for (const cell_writer& c : cells_) c.write(s_);
-    source_.open_kernel();
+    source_.open_kernel(has_moments() && widest_value() == 4 ? 5 : 0);  // blocks, for enough concurrent loads
     write_body();
     s_.close();
     return std::move(s_.text());
   }
 
  private:
+  bool has_moments() const {
+    return std::any_of(cells_.begin(), cells_.end(), [](const cell_writer& c) { return c.adds_all(); });
+  }
+  std::size_t widest_value() const {
+    std::size_t most = 1;
+    for (std::size_t k = 0; k != results(); ++k) most = std::max(most, size_of(source_.value_type(k)));
+    return most;
+  }
   std::size_t results() const { return cells_.size(); }
   // Returns the address of the cells of the parts, the results of the first run.
   std::string parts_of(std::size_t k) const {
@@ -85,7 +93,7 @@ class reduction_writer {
     value_positions positions = p_.positions();
     positions.are_clamped = std::all_of(cells_.begin(), cells_.end(), adds_all);
     source_.write_loads(positions);
-    if (std::any_of(cells_.begin(), cells_.end(), adds_all)) source_.write_count(positions);
+    if (has_moments()) source_.write_count(positions);
     for (std::size_t k = 0; k != results(); ++k)
       if (cells_[k].adds_all()) s_.line(register_type(source_.value_type(k)), " all_y", k, "[", p_.loads, "];");
     source_.open_values(positions);
