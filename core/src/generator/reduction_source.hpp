@@ -67,8 +67,8 @@ class reduction_source {
   void write_loads(const value_positions& p);
   // Declares the number of values below `last`, which is `count`.
   void write_count(const value_positions& p);
-  // Opens the loop over the loaded values: u is the number of the value, y0, y1, ... are results. i is the position, unless
-  // positions are clamped.
+  // Opens the loop over the loaded values: u is the number of the value, y0, y1, ... are results. i is the position,
+  // unless positions are clamped.
   void open_values(const value_positions& p);
   // Stores register r0 of type `from` at the kept index, and at the reduced one if `at` is not empty.
   void write_store(std::size_t k, scalar_type from, const std::string& at = "");

@@ -45,7 +45,7 @@ std::size_t smallest_limit(const std::string& mount, std::string group, Limit li
   }
 }
 
-bool is_listed(const std::string& controllers, const std::string& name) {
+bool has_controller(const std::string& controllers, const std::string& name) {
   std::istringstream list(controllers);
   for (std::string one; std::getline(list, one, ',');)
     if (one == name) return true;
@@ -65,7 +65,7 @@ std::size_t cpu_quota(const std::string& root) {
     if (controllers.empty()) {
       for (const char* const mount : {"", "/unified"})
         least = smaller_limit(least, smallest_limit(all + mount, group, limit_of_version_2));
-    } else if (is_listed(controllers, "cpu")) {
+    } else if (has_controller(controllers, "cpu")) {
       for (const std::string& mount : {std::string("cpu"), controllers})
         least = smaller_limit(least, smallest_limit(all + '/' + mount, group, limit_of_version_1));
     }
