@@ -75,8 +75,8 @@ class suite {
       struct : benchmark::BenchmarkReporter {
         bool ReportContext(const Context&) override { return true; }
         void ReportRuns(const std::vector<Run>&) override {}
-      } nobody;
-      benchmark::RunSpecifiedBenchmarks(&nobody);
+      } silent;
+      benchmark::RunSpecifiedBenchmarks(&silent);
       return 0;
     }
     if (!comparisons_.empty()) benchmark::RunSpecifiedBenchmarks();
