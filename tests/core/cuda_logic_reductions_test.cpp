@@ -109,7 +109,19 @@ BOOST_AUTO_TEST_CASE(several_results_and_all_axes_compile) {
   BOOST_TEST(shapes.size() == 8u);
 }
 
-// Runs and columns, of one tile and of several.
+// Lines of a scan: of one tile, of tiles in a chain, and of tiles that read a window.
+enum class scanned_lines { short_ones, many, few };
+void set_lines(described_reduction& d, bool is_run, scanned_lines lines) {
+  d.r.kind = reduction_kind::scan;
+  const std::size_t scanned = is_run ? 0 : 1, kept = is_run ? 1 : 0;
+  d.r.input.extent[scanned] = lines == scanned_lines::short_ones ? 100 : 100000;
+  d.r.input.extent[kept] = lines == scanned_lines::few ? 3 : 1000;
+  if (lines == scanned_lines::few) d.r.input.extent[2] = 1;
+  const std::string name = generator::reduction_kernel(d.r).source().shape;
+  BOOST_TEST((name.find(" chain") != std::string::npos) == (lines == scanned_lines::many));
+  BOOST_TEST((name.find(" window") != std::string::npos) == (lines == scanned_lines::few));
+}
+
 BOOST_AUTO_TEST_CASE(scans_of_every_operation_and_type_compile) {
   using enum reduction_operation;
   std::size_t compiled = 0;
@@ -117,29 +129,53 @@ BOOST_AUTO_TEST_CASE(scans_of_every_operation_and_type_compile) {
     for (int t = 1; t != scalar_types; ++t) {
       const auto type = static_cast<scalar_type>(t);
       if (!combines(what, type)) continue;
-      reduction_output o = output_of(what, reduction_finish::none, type);
-      o.has_initial = compiled % 2 == 0, o.is_exclusive = compiled % 3 == 0;
-      described_reduction d(type, {o}, {compiled % 2 == 0, compiled % 2 != 0});
-      d.r.kind = reduction_kind::scan;
-      if (compiled % 5 > 1) d.r.input.extent[compiled % 2] = 100000;
-      BOOST_TEST(compiles(d), "operation " << int(what) << " of " << name_of(type));
-      ++compiled;
+      for (const auto lines : {scanned_lines::short_ones, scanned_lines::many, scanned_lines::few}) {
+        const bool is_run = (compiled + compiled / 3) % 2 == 0;
+        reduction_output o = output_of(what, reduction_finish::none, type);
+        o.has_initial = compiled % 2 == 0, o.is_exclusive = compiled % 5 > 2;
+        described_reduction d(type, {o}, {is_run, !is_run});
+        set_lines(d, is_run, lines);
+        BOOST_TEST(compiles(d), "operation " << int(what) << " of " << name_of(type));
+        ++compiled;
+      }
     }
-  BOOST_TEST(compiled == 24u);
+  BOOST_TEST(compiled == 72u);
 }
 
 BOOST_AUTO_TEST_CASE(scans_of_several_results_and_other_types_compile) {
   using enum reduction_operation;
   const auto f = scalar_type::float32;
-  for (const std::size_t extent : {3, 1000, 1000000})
+  for (const auto lines : {scanned_lines::short_ones, scanned_lines::many, scanned_lines::few})
     for (const bool is_run : {true, false}) {
       described_reduction d(f,
                             {output_of(sum, reduction_finish::none, scalar_type::half),
                              output_of(maximum, reduction_finish::none, scalar_type::float64)},
                             {is_run, !is_run});
-      d.r.kind = reduction_kind::scan;
-      d.r.input.extent[is_run ? 0 : 1] = extent;
-      BOOST_TEST(compiles(d), "extent " << extent << (is_run ? ", run" : ", column"));
+      set_lines(d, is_run, lines);
+      BOOST_TEST(compiles(d), "lines " << int(lines) << (is_run ? ", run" : ", column"));
+    }
+}
+
+// Lines whose elements are neighbors: one instruction loads several, and stores several if the destination is aligned.
+BOOST_AUTO_TEST_CASE(scans_that_load_and_store_vectors_compile) {
+  for (const auto type : {scalar_type::float32, scalar_type::float64, scalar_type::complex64})
+    for (const auto to : {type, scalar_type::complex128, scalar_type::half}) {
+      if (is_complex(type) != is_complex(to)) continue;
+      described_reduction d(type, {output_of(reduction_operation::sum, reduction_finish::none, to)}, {true});
+      const auto place = [](evaluation_operand& o) {
+        const auto size = static_cast<std::ptrdiff_t>(size_of(o.type));
+        o.stride_bytes = {size, size * 100000, size * 300000};
+      };
+      for (evaluation_operand& o : d.operands) place(o);
+      place(d.results[0].to);
+      set_lines(d, true, scanned_lines::few);
+      BOOST_TEST(compiles(d), name_of(type) << " to " << name_of(to));
+      const std::string name = generator::reduction_kernel(d.r).source().shape;
+      const std::string vectors = " vectors " + std::to_string(16 / size_of(type));
+      BOOST_TEST((name.find(vectors + " stored") != std::string::npos) == (size_of(to) <= size_of(type)), name);
+      d.results[0].to.data += size_of(to);
+      BOOST_TEST(generator::reduction_kernel(d.r).source().shape.find(" stored") == std::string::npos);
+      BOOST_TEST(compiles(d), name_of(type) << " to " << name_of(to) << " that is not aligned");
     }
 }
 

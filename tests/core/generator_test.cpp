@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(reductions_use_all_blocks_for_one_cell_and_threads_for_many
 
 // What the kernel relies on where lines have several tiles.
 BOOST_AUTO_TEST_CASE(tiles_of_scans_cover_lines_and_have_a_warp_of_owners) {
-  std::size_t cut = 0;
+  std::size_t cut = 0, chained = 0;
   for (const std::size_t rows : {1, 2, 3, 7, 100, 5000, 100000})
     for (const std::size_t columns : {1, 2, 3, 20, 33, 600, 9000})
       for (const bool is_run : {false, true}) {
@@ -428,10 +428,15 @@ BOOST_AUTO_TEST_CASE(tiles_of_scans_cover_lines_and_have_a_warp_of_owners) {
         BOOST_TEST((p.lanes == 1 || p.is_run));
         if (p.tiles == 1) continue;
         ++cut;
-        BOOST_TEST((p.is_run ? p.kept == 1 && p.lanes == 32 : p.kept <= 32));
-        BOOST_TEST(p.cleared_bytes >= p.strips() * p.sums() * sizeof(unsigned));
+        BOOST_TEST((p.is_run ? p.kept == 1 && p.lanes == 32 : p.kept <= (p.is_chain ? 64 : 32)));
+        chained += p.is_chain;
+        BOOST_TEST(p.is_chain == (p.strips() >= generator::scan_plan::least_chained));
+        BOOST_TEST((p.is_chain || (p.window >= p.groups * p.lanes / 4 && p.window % generator::scan_plan::spans == 0)));
+        BOOST_TEST(p.sums() >= (p.is_chain ? 1u : p.tiles + p.tiles * generator::scan_plan::spans / p.window));
+        BOOST_TEST(p.cleared_bytes == p.outputs * p.sums() * 16);
       }
   BOOST_TEST(cut > 10u);
+  BOOST_TEST((chained > 3u && chained < cut));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

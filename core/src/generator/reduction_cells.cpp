@@ -181,11 +181,11 @@ void cell_writer::write_moments(source_builder& s, const std::string& t) const {
   s.line("__device__ inline void join_", name_, "(", name_, "& a, const ", name_, "& b) {");
   s.line("  if (a.n == 0) a = b;");
   s.line("  else if (b.n != 0) {");
-  s.line("    const double all = double(a.n) + double(b.n);");
+  s.line("    const double ratio = double(b.n) / (double(a.n) + double(b.n));");
   s.line("    const ", t, " distance = b.mean - a.mean;");
-  s.line("    const ", part, " share = ", part, "(double(b.n) / all);");
+  s.line("    const ", part, " share = ", part, "(ratio);");
   s.line("    a.mean = a.mean + ", scaled("share"), ";");
-  s.line("    a.squares += b.squares + ", product("distance"), " * ", part, "(double(a.n) / all * double(b.n));");
+  s.line("    a.squares += b.squares + ", product("distance"), " * ", part, "(double(a.n) * ratio);");
   s.line("    a.n += b.n;");
   s.line("  }");
   s.line("}");

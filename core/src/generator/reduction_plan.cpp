@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "generator/element_text.hpp"
+#include "generator/reduction_vectors.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {

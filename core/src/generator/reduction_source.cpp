@@ -1,7 +1,5 @@
 #include "generator/reduction_source.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <span>
 
 #include "generator/element_text.hpp"
@@ -29,29 +27,14 @@ bool is_scan(const reduction_evaluation& r) { return r.kind == reduction_kind::s
 // Axes of the outputs.
 std::size_t output_rank(const reduction_evaluation& r) { return is_count(r) ? 1 : r.input.rank; }
 
+// Returns the offset of an index that is `step` after `at`. `step` is constant in unrolled loops, so that compilers
+// multiply `at` once.
+std::string offset_of(const std::string& at, const std::string& step, const std::string& stride) {
+  return joined(" + offset(", at, ", ", stride, ")",
+                step.empty() ? "" : joined(" + (long long)(", step, ") * ", stride));
+}
+
 }  // namespace
-
-bool can_load(const reduction_evaluation& r, unsigned lanes) {
-  if (lanes == 1) return false;
-  if (r.input.rank == 0 || r.input.extent[0] % lanes != 0) return false;
-  for (const evaluation_operand& o : r.input.operands) {
-    if (o.is_gathered) return false;
-    const std::size_t size = size_of(o.type);
-    const auto bytes = static_cast<std::ptrdiff_t>(lanes * size);
-    if (o.stride_bytes[0] == 0) continue;
-    if (o.stride_bytes[0] != static_cast<std::ptrdiff_t>(size)) return false;
-    if (reinterpret_cast<std::uintptr_t>(o.data) % static_cast<std::size_t>(bytes) != 0) return false;
-    for (std::size_t d = 1; d != r.input.rank; ++d)
-      if (o.stride_bytes[d] % bytes != 0) return false;
-  }
-  return true;
-}
-
-std::size_t widest_operand(const reduction_evaluation& r) {
-  std::size_t most = 1;
-  for (const evaluation_operand& o : r.input.operands) most = std::max(most, size_of(o.type));
-  return most;
-}
 
 bool needs_wide_indices(const reduction_evaluation& r) { return r.input.count() >= std::size_t{1} << 31; }
 
@@ -208,19 +191,25 @@ void reduction_source::write_loads(const value_positions& p) {
   const unsigned at_once = p.are_vectors ? p.lanes : 1;
   s_.open(joined("for (int u = 0; u < ", p.n, "; u += ", at_once, ")"));
   write_position(p);
-  split(true, "i");
+  if (!p.are_whole) split(true, "i");
   for (unsigned lane = 0; lane != at_once; ++lane)
     for (std::size_t d = 0; d != e_.rank; ++d)
-      if (r_.is_reduced[d]) s_.line("z", d, "[u + ", lane, "] = x", d, d == 0 ? joined(" + ", lane) : "", ";");
+      if (r_.is_reduced[d])
+        s_.line("z", d, "[u + ", lane, "] = ", p.are_whole ? "i" : joined("x", d), d == 0 ? joined(" + ", lane) : "",
+                ";");
   for (std::size_t i = 0; i != e_.operands.size(); ++i) {
+    const bool is_vector = at_once > 1 && e_.operands[i].stride_bytes[0] != 0;
     std::string address = joined("b", i);
-    for (std::size_t d = 0; d != e_.rank; ++d)
-      if (r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
+    for (std::size_t d = 0; d != e_.rank; ++d) {
+      if (!r_.is_reduced[d]) continue;
+      const std::string stride =
+          is_vector && d == 0 ? joined(size_of(e_.operands[i].type), "ll") : joined("g.s", i, "_", d);
+      address += p.are_whole ? offset_of("here", position(p), stride) : joined(" + offset(x", d, ", ", stride, ")");
+    }
     if (e_.operands[i].is_gathered) {
       s_.line("v", i, "[u] = ", address, ";");
       continue;
     }
-    const bool is_vector = at_once > 1 && e_.operands[i].stride_bytes[0] != 0;
     const std::string type = is_vector ? joined("lanes<", memory_type(e_.operands[i].type), ", ", at_once, ">")
                                        : std::string(memory_type(e_.operands[i].type));
     s_.line("const ", type, " w", i, " = *(const ", type, "*)(", address, ");");
@@ -238,7 +227,7 @@ std::string reduction_source::position(const value_positions& p) {
 void reduction_source::write_position(const value_positions& p) {
   s_.line("const index i = here + ", position(p),
           p.are_clamped ? joined(" < last ? here + ", position(p), " : here") : "", ";");
-  if (!p.are_clamped) s_.line("if (i >= last) continue;");
+  if (!p.are_clamped && !p.are_whole) s_.line("if (i >= last) continue;");
 }
 
 void reduction_source::write_count(const value_positions& p) {
@@ -264,22 +253,45 @@ void reduction_source::open_values(const value_positions& p) {
   s_.line(call, ");");
 }
 
-void reduction_source::write_store(std::size_t k, scalar_type from, const std::string& at) {
-  const evaluation_operand& to = r_.results[k].to;
+std::string reduction_source::result_address(std::size_t k, const std::string& at, const std::string& step,
+                                             bool is_vector) const {
   std::string address = joined("g.q", k);
-  if (is_count(r_)) {
-    address += joined(" + offset(", at, ", g.t", k, "_0)");
-  } else {
-    for (std::size_t d = 0; d != e_.rank; ++d)
-      if (!r_.is_reduced[d])
-        address += joined(" + offset(x", d, ", g.t", k, "_", d, ")");
-      else if (!at.empty())
-        address += joined(" + offset(", at, ", g.t", k, "_", d, ")");
+  if (is_count(r_)) return address + joined(" + offset(", at, ", g.t", k, "_0)");
+  for (std::size_t d = 0; d != e_.rank; ++d) {
+    const std::string stride = joined("g.t", k, "_", d);
+    if (!r_.is_reduced[d])
+      address += joined(" + offset(x", d, ", ", stride, ")");
+    else if (!at.empty())
+      address += offset_of(at, step, is_vector ? joined(size_of(r_.results[k].to.type), "ll") : stride);
   }
-  const scalar_type type = computed_as(to.type);
+  return address;
+}
+
+void reduction_source::write_conversion(std::size_t k, scalar_type from) {
+  const scalar_type type = computed_as(r_.results[k].to.type);
   const std::string converted = type == from ? "r0" : value_text({operation::cast, type, from, 0});
   s_.line("const ", register_type(type), " result = ", converted, ";");
-  s_.line("*(", memory_type(to.type), "*)(", address, ") = ", stored_text("result", to.type), ";");
+}
+
+void reduction_source::write_store(std::size_t k, scalar_type from, const std::string& at, const std::string& step) {
+  write_conversion(k, from);
+  const scalar_type type = r_.results[k].to.type;
+  s_.line("*(", memory_type(type), "*)(", result_address(k, at, step, false), ") = ", stored_text("result", type), ";");
+}
+
+void reduction_source::write_vector_store(std::size_t k, scalar_type from, const std::string& at,
+                                          const std::string& step, std::span<const std::string> values) {
+  const scalar_type type = r_.results[k].to.type;
+  const std::string vector = joined("lanes<", memory_type(type), ", ", values.size(), ">");
+  s_.line(vector, " all;");
+  for (std::size_t v = 0; v != values.size(); ++v) {
+    s_.open("");
+    s_.line("const ", register_type(from), " r0 = ", values[v], ";");
+    write_conversion(k, from);
+    s_.line("all.v[", v, "] = ", stored_text("result", type), ";");
+    s_.close();
+  }
+  s_.line("*(", vector, "*)(", result_address(k, at, step, true), ") = all;");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

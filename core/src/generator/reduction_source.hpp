@@ -1,5 +1,6 @@
 // The parts that the generated kernels of reductions, scans and counts share.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,14 +41,10 @@ std::string reduction_arguments(const reduction_evaluation& r, const reduction_n
 // k * step`.
 struct value_positions {
   unsigned n, step, lanes = 1;
-  bool are_vectors = false;  // a group is one load of every operand that does not repeat its elements; see can_load
+  bool are_vectors = false;  // a group is one load of every operand that does not repeat its elements; see can_load()
+  bool are_whole = false;    // all values are below `last`; requires one reduced axis
   bool are_clamped = false;  // reads the first value in place of values at or after `last`; otherwise, skips them
 };
-// True if groups of `lanes` successive values along axis 0, which is reduced, can be loaded by one instruction.
-bool can_load(const reduction_evaluation& r, unsigned lanes);
-// Returns the size of the largest elements of operands, in bytes; 1 without operands.
-std::size_t widest_operand(const reduction_evaluation& r);
-
 // Writes a kernel. In its body, `index` is the type of indices, and g has the arguments.
 class reduction_source {
  public:
@@ -70,8 +67,11 @@ class reduction_source {
   // Opens the loop over the loaded values: u is the number of the value, y0, y1, ... are results. i is the position,
   // unless positions are clamped.
   void open_values(const value_positions& p);
-  // Stores register r0 of type `from` at the kept index, and at the reduced one if `at` is not empty.
-  void write_store(std::size_t k, scalar_type from, const std::string& at = "");
+  // Stores register r0 of type `from` at the kept index, and at the reduced one, at + step, if `at` is not empty.
+  void write_store(std::size_t k, scalar_type from, const std::string& at = "", const std::string& step = "");
+  // Stores values of type `from` at successive reduced indices, the first of which is at + step, by one instruction.
+  void write_vector_store(std::size_t k, scalar_type from, const std::string& at, const std::string& step,
+                          std::span<const std::string> values);
 
   const reduction_evaluation& evaluation() const { return r_; }
   std::size_t results() const { return r_.results.size(); }
@@ -79,6 +79,9 @@ class reduction_source {
   source_builder& text() { return s_; }
 
  private:
+  std::string result_address(std::size_t k, const std::string& at, const std::string& step, bool is_vector) const;
+  // Declares `result`, the converted register r0.
+  void write_conversion(std::size_t k, scalar_type from);
   // Numbers of the values that are combined: of the results, or the value and the weight of a count.
   std::vector<std::size_t> values() const;
   void write_arguments();

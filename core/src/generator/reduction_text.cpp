@@ -28,6 +28,7 @@ class reduction_writer {
   }
 
  private:
+  std::size_t results() const { return cells_.size(); }
   bool has_moments() const {
     return std::any_of(cells_.begin(), cells_.end(), [](const cell_writer& c) { return c.adds_all(); });
   }
@@ -36,7 +37,6 @@ class reduction_writer {
     for (std::size_t k = 0; k != results(); ++k) most = std::max(most, size_of(source_.value_type(k)));
     return most;
   }
-  std::size_t results() const { return cells_.size(); }
   // Returns the address of the cells of the parts, the results of the first run.
   std::string parts_of(std::size_t k) const {
     return joined("((", cells_[k].name(), "*)(g.scratch + ", k, " * g.outputs * g.parts * ", reduction_plan::cell_bytes,
@@ -58,11 +58,7 @@ class reduction_writer {
     s_.open("if (is_live)");
     source_.split(false, "output");
     s_.open("if (is_last)");
-    s_.open(joined("for (index i = along; i < (index)g.parts; i += ", along, "u)"));
-    for (std::size_t k = 0; k != results(); ++k)
-      s_.line("join_", cells_[k].name(), "(all_", cells_[k].name(), ", ", parts_of(k),
-              "[(unsigned long long)output * g.parts + i]);");
-    s_.close();
+    write_last_loop();
     s_.close(" else {");
     write_loop();
     s_.line("}");
@@ -70,6 +66,25 @@ class reduction_writer {
     for (const cell_writer& c : cells_) write_tree(c.name());
     s_.line("if (!is_live || along != 0) return;");
     for (std::size_t k = 0; k != results(); ++k) write_result(k);
+  }
+
+  // Writes the loop over the results of the parts. A thread loads several before it joins them.
+  void write_last_loop() {
+    const unsigned at_once = has_moments() ? 2 : 4;
+    s_.line("#pragma unroll 1");
+    s_.open(joined("for (index first = along; first < (index)g.parts; first += ", at_once * p_.along, "u)"));
+    for (std::size_t k = 0; k != results(); ++k) {
+      const std::string& c = cells_[k].name();
+      s_.line(c, " some_", c, "[", at_once, "];");
+      s_.line("#pragma unroll");
+      s_.open(joined("for (unsigned u = 0; u < ", at_once, "; ++u)"));
+      s_.line("const index i = first + u * ", p_.along, "u;");
+      s_.line("some_", c, "[u] = i < (index)g.parts ? ", parts_of(k),
+              "[(unsigned long long)output * g.parts + i] : none_of_", c, "();");
+      s_.close();
+    }
+    for (const cell_writer& c : cells_) write_join(c.name(), at_once);
+    s_.close();
   }
 
   // Writes the loop over the values of a part. A thread has several independent partial results, and joins them after
@@ -130,11 +145,14 @@ class reduction_writer {
       s_.line("join_", c.name(), "(all_", c.name(), ", some_", c.name(), ");");
       return;
     }
+    write_join(c.name(), reduction_plan::chains);
+  }
+  // Adds n partial results, a power of two, to the result of a thread.
+  void write_join(const std::string& c, unsigned n) {
     s_.line("#pragma unroll");
-    s_.line("for (int half = ", reduction_plan::chains / 2, "; half > 0; half /= 2)");
-    s_.line("  for (int u = 0; u < half; ++u) join_", c.name(), "(some_", c.name(), "[u], some_", c.name(),
-            "[u + half]);");
-    s_.line("join_", c.name(), "(all_", c.name(), ", some_", c.name(), "[0]);");
+    s_.line("for (int half = ", n / 2, "; half > 0; half /= 2)");
+    s_.line("  for (int u = 0; u < half; ++u) join_", c, "(some_", c, "[u], some_", c, "[u + half]);");
+    s_.line("join_", c, "(all_", c, ", some_", c, "[0]);");
   }
 
   // Joins the cells of the threads of a kept index in a tree. Shared memory consists of bytes, because variables there

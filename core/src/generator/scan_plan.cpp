@@ -4,11 +4,13 @@
 #include <bit>
 
 #include "generator/element_text.hpp"
+#include "generator/reduction_vectors.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
 constexpr std::size_t thread_bytes = 128;  // bytes of the values of a thread
+constexpr std::size_t scan_vector_bytes = 16;
 constexpr unsigned warp = 32;
 
 // Returns the least power of two that is at least n, but at most `most`.
@@ -29,23 +31,38 @@ scan_plan::scan_plan(const reduction_evaluation& r) {
   if (is_run) lanes = power_for(reduced, warp);
   items = power_for(parts_of(reduced, lanes), most_items);
   groups = power_for(parts_of(reduced, std::size_t{lanes} * items), reduction_threads / lanes);
-  // In columns, the lines of a warp are neighbors, if there are enough lines.
-  if (!is_run) groups = std::min(groups, reduction_threads / power_for(outputs, warp));
+  // In columns, the lines of a warp are neighbors, if there are enough lines; those of two warps, if there are many.
+  if (!is_run)
+    groups = std::min(groups,
+                      reduction_threads / (outputs < 2 * warp * least_chained ? power_for(outputs, warp) : 2 * warp));
   kept = reduction_threads / (groups * lanes);
   tiles = parts_of(reduced, tile());
+  const auto axes =
+      std::count(r.is_reduced.begin(), r.is_reduced.begin() + static_cast<std::ptrdiff_t>(r.input.rank), true);
+  is_parked = r.results.size() == 1 && items > 1 && axes == 1;
+  loads = is_parked ? std::min(items, std::max(1u, most_items / 2)) : items;
+  if (is_parked && is_run) {
+    const auto successive = static_cast<unsigned>(std::min<std::size_t>(loads, scan_vector_bytes / widest_operand(r)));
+    if (can_load(r, successive)) vector = successive;
+    stores_vectors = can_store(r, r.results[0].to, vector);
+  }
   if (tiles == 1) return;
+  is_chain = strips() >= least_chained;
+  if (!is_chain) window = is_run ? reduction_threads : 64;
   for (const reduction_output& o : r.results)
     scratch_bytes += outputs * sums() * packet_bytes(carried_as(o.what, r.input.code[o.value].type));
   cleared_bytes = scratch_bytes;
 }
 
-std::size_t scan_plan::sums() const {
-  return tiles + parts_of(tiles, group_tiles) + parts_of(tiles, group_tiles * group_tiles) + 1;
-}
+std::size_t scan_plan::sums() const { return is_chain ? 1 : tiles + tiles / (window / spans) + 1; }
 
 std::string scan_plan::shape() const {
   return joined("scan ", kept, " ", groups, " ", lanes, " ", items, is_run ? " run" : "", is_wide ? " wide" : "",
-                tiles == 1 ? "" : " cut");
+                is_parked ? " parked" : "",
+                vector > 1 ? joined(" vectors ", vector, stores_vectors ? " stored" : "") : "",
+                tiles == 1 ? ""
+                : is_chain ? " chain"
+                           : " window");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

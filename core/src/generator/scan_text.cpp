@@ -8,98 +8,44 @@
 #include "generator/operation_text.hpp"
 #include "generator/prelude.hpp"
 #include "generator/reduction_cells.hpp"
+#include "generator/scan_functions.hpp"
 #include "generator/scan_plan.hpp"
+#include "generator/scan_sums.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-// Lanes of a warp exchange cells in words, because cells may have any type. Blocks exchange cells through memory, where
-// each 8 bytes have a flag. That memory is cleared before the kernel starts, so that no flag is set.
-constexpr std::string_view exchange_functions = R"(template <class T, class Word>
-union words {
-  T v;
-  Word w[(sizeof(T) + sizeof(Word) - 1) / sizeof(Word)];
-  __device__ words() : w() {}
-};
-template <class T>
-__device__ inline T of_lane_before(T v, unsigned by, unsigned lanes) {
-  words<T, unsigned> x;
-  x.v = v;
-#pragma unroll
-  for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = __shfl_up_sync(0xffffffffu, x.w[k], by, lanes);
-  return x.v;
-}
-template <class T>
-__device__ inline T of_lane_across(T v, unsigned mask) {
-  words<T, unsigned> x;
-  x.v = v;
-#pragma unroll
-  for (unsigned k = 0; k < sizeof(x.w) / 4; ++k) x.w[k] = __shfl_xor_sync(0xffffffffu, x.w[k], mask);
-  return x.v;
-}
-template <class T>
-struct packet {
-  static constexpr unsigned parts = (sizeof(T) + 7) / 8;
-  unsigned long long part[parts], flag[parts];
-  __device__ packet() {
-#pragma unroll
-    for (unsigned k = 0; k < parts; ++k) flag[k] = 0;
-  }
-  __device__ inline void read(const packet* from) {
-#pragma unroll
-    for (unsigned k = 0; k < parts; ++k)
-      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                   : "=l"(part[k]), "=l"(flag[k])
-                   : "l"((const unsigned long long*)from + 2 * k)
-                   : "memory");
-  }
-  __device__ inline bool is_complete() const {
-    bool all = true;
-#pragma unroll
-    for (unsigned k = 0; k < parts; ++k) all = all && flag[k] != 0;
-    return all;
-  }
-  // After read().
-  __device__ inline T wait(const packet* from) {
-    while (!is_complete()) read(from);
-    words<T, unsigned long long> x;
-#pragma unroll
-    for (unsigned k = 0; k < parts; ++k) x.w[k] = part[k];
-    return x.v;
-  }
-  __device__ static inline void publish(packet* to, T v) {
-    words<T, unsigned long long> x;
-    x.v = v;
-#pragma unroll
-    for (unsigned k = 0; k < parts; ++k)
-      asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"
-                   :
-                   : "l"((unsigned long long*)to + 2 * k), "l"(x.w[k]), "l"(1ull)
-                   : "memory");
-  }
-};
-)";
-
 class scan_writer {
  public:
   scan_writer(const reduction_evaluation& r, const scan_plan& p) : r_(r), p_(p), source_(r, p.is_wide) {
-    for (std::size_t k = 0; k != r.results.size(); ++k) cells_.emplace_back(r.results[k], carried(k), k);
+    for (std::size_t k = 0; k != r.results.size(); ++k) {
+      cells_.emplace_back(r.results[k], carried(k), k);
+      sums_.add(cell(k), initial(k), scan_plan::packet_bytes(carried(k)));
+    }
   }
 
   std::string write() {
     source_.write_head(cell_functions());
-    s_.add(exchange_functions);
+    s_.add(scan_functions());
     for (const cell_writer& c : cells_) c.write(s_);
-    source_.open_kernel(p_.is_run ? 3 : 2);  // blocks, for enough concurrent loads
+    source_.open_kernel(blocks());
     write_tile();
-    for (std::size_t k = 0; k != results(); ++k) write_sums(k);
-    if (p_.tiles > 1) write_sums_before();
+    for (std::size_t k = 0; k != results(); ++k) {
+      write_sums(k);
+      if (p_.tiles > 1) sums_.write_sum_before(k);
+    }
     for (std::size_t k = 0; k != results(); ++k) write_result(k);
     s_.close();
     return std::move(s_.text());
   }
 
  private:
+  // Returns the number of blocks that a multiprocessor has room for, for enough concurrent loads.
+  unsigned blocks() const {
+    if (!p_.is_parked) return p_.is_run ? 3 : 2;
+    const bool is_short = r_.input.code.size() <= 6 && r_.input.calls.empty();  // needs few registers
+    return p_.is_run && is_short ? 6 : 4;
+  }
   std::size_t results() const { return r_.results.size(); }
   scalar_type carried(std::size_t k) const { return carried_as(r_.results[k].what, source_.value_type(k)); }
   const std::string& cell(std::size_t k) const { return cells_[k].name(); }
@@ -126,49 +72,109 @@ class scan_writer {
     s_.line("const index tile = (index)blockIdx.x / strips, strip = (index)blockIdx.x % strips;");
     s_.line("const index output = strip * ", kept, "u + kept;");
     s_.line("const bool is_live = output < (index)g.outputs;");
-    s_.line("const index here = tile * ", p_.tile(), "u + group * ", lanes * p_.items, "u + lane;");
+    s_.line("const index begin = tile * ", p_.tile(), "u + group * ", lanes * p_.items, "u + lane",
+            p_.vector > 1 ? joined(" * ", p_.vector, "u") : "", ";");
     s_.line("const index last = is_live ? (index)g.reduced : 0;");
+    if (p_.tiles > 1) sums_.write_begin();
     source_.write_indices();
+    p_.is_parked ? write_parked_values() : write_values();
+  }
+  void write_values() {
     for (std::size_t k = 0; k != results(); ++k) {
       s_.line(register_type(source_.value_type(k)), " all_y", k, "[", p_.items, "];");
       s_.line("#pragma unroll");
-      s_.line("for (int u = 0; u < ", p_.items, "; ++u) all_y", k,
-              "[u] = ", converted(joined("none_of_", cell(k), "()"), carried(k), source_.value_type(k)), ";");
+      s_.line("for (int u = 0; u < ", p_.items, "; ++u) all_y", k, "[u] = ", none(k), ";");
     }
     s_.open("if (is_live)");
     source_.split(false, "output");
     source_.write_bases();
-    source_.write_loads({p_.items, lanes});
-    source_.open_values({p_.items, lanes});
+    s_.line("const index here = begin;");
+    source_.write_loads(p_.positions());
+    source_.open_values(p_.positions());
     for (std::size_t k = 0; k != results(); ++k) s_.line("all_y", k, "[u] = y", k, ";");
     s_.close();
     s_.close();
-    if (is_exchanged()) {
-      std::size_t bytes = 1;
-      for (std::size_t k = 0; k != results(); ++k) bytes = std::max(bytes, size_of(source_.value_type(k)));
-      s_.line("alignas(16) __shared__ char room[", reduction_threads * (p_.items + 1) * bytes, "];");
-      s_.line("const unsigned room_begin = threadIdx.x / ", lanes, "u * ", lanes * (p_.items + 1), "u;");
-    }
+    if (!is_exchanged()) return;
+    std::size_t bytes = 1;
+    for (std::size_t k = 0; k != results(); ++k) bytes = std::max(bytes, size_of(source_.value_type(k)));
+    s_.line("alignas(16) __shared__ char room[", reduction_threads * (p_.items + 1) * bytes, "];");
+    s_.line("const unsigned room_begin = threadIdx.x / ", p_.lanes, "u * ", p_.lanes * (p_.items + 1), "u;");
+  }
+  // Stores values of the one result to shared memory, a part of them at a time: few registers, for many threads.
+  void write_parked_values() {
+    const std::string type(register_type(source_.value_type(0)));
+    s_.line("alignas(16) __shared__ char room[",
+            reduction_threads * (is_exchanged() ? p_.items + 1 : p_.items) * size_of(source_.value_type(0)), "];");
+    s_.line(
+        type, "* const own = (", type, "*)room + ",
+        is_exchanged() ? joined("threadIdx.x / ", p_.lanes, "u * ", p_.lanes * (p_.items + 1), "u;") : "threadIdx.x;");
+    s_.line("const bool is_whole = is_live && (unsigned long long)(tile + 1) * ", p_.tile(), "u <= g.reduced;");
+    source_.split(false, "output");
+    source_.write_bases();
+    s_.open("if (is_whole)");
+    write_parked_loads(true);
+    s_.close(" else if (is_live) {");
+    write_parked_loads(false);
+    s_.line("} else {");
+    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) own[", in_memory("u", 1), "] = ", none(0), ";");
+    s_.line("}");
+    s_.line("__syncwarp();");
+  }
+  void write_parked_loads(bool are_whole) {
+    value_positions positions = p_.positions();
+    positions.are_whole = are_whole;
+    if (!are_whole) positions.n = std::max(p_.vector, std::min(positions.n, 8u));  // fewer registers
+    s_.line("#pragma unroll", are_whole ? "" : " 1");
+    s_.open(joined("for (unsigned from = 0; from < ", p_.items, "; from += ", positions.n, ")"));
+    s_.line("const index here = begin + from * ", p_.lanes, "u;");
+    source_.write_loads(positions);
+    s_.line(register_type(source_.value_type(0)), " all_y0[", positions.n, "];");
+    s_.line("#pragma unroll");
+    s_.line("for (int u = 0; u < ", positions.n, "; ++u) all_y0[u] = ", none(0), ";");
+    source_.open_values(positions);
+    s_.line("all_y0[u] = y0;");
+    s_.close();
+    s_.line("#pragma unroll");
+    s_.line("for (int u = 0; u < ", positions.n, "; ++u) own[", in_memory("(from + u)", p_.vector), "] = all_y0[u];");
+    s_.close();
+  }
+  std::string none(std::size_t k) const {
+    return converted(joined("none_of_", cell(k), "()"), carried(k), source_.value_type(k));
   }
   bool is_exchanged() const { return p_.lanes > 1 && p_.items > 1; }
 
+  // Return the place of value u in the part of shared memory that the lanes exchange values in: of successive values of
+  // each lane, or of values in the order of memory, `vector` at a time. One element of items + 1 is unused, so that
+  // lanes use different banks.
+  std::string successive(const std::string& u) const {
+    return is_exchanged() ? joined("lane * ", p_.items + 1, "u + ", u) : joined(u, " * ", reduction_threads, "u");
+  }
+  std::string in_memory(const std::string& u, unsigned vector) const {
+    if (!is_exchanged()) return successive(u);
+    std::string at = joined("(", u, " * ", p_.lanes, "u + lane)");
+    if (vector > 1)
+      at = joined("((", u, " / ", vector, "u * ", p_.lanes, "u + lane) * ", vector, "u + ", u, " % ", vector, "u)");
+    return joined(at, " + ", at, " / ", p_.items, "u");
+  }
+  // Returns the variable that has successive value u.
+  std::string value(std::size_t k) const {
+    return p_.is_parked ? joined("own[", successive("u"), "]") : joined("all_y", k, "[u]");
+  }
+
   // Exchanges values between the lanes, through shared memory: from the order of memory to successive values of each
-  // lane, or back. One element of items + 1 is unused, so that lanes use different banks.
+  // lane, or back.
   void write_exchange(std::size_t k, bool to_lanes) {
-    if (!is_exchanged()) return;
-    const std::string strided = joined("(u * ", p_.lanes, "u + lane) + (u * ", p_.lanes, "u + lane) / ", p_.items, "u");
-    const std::string successive = joined("lane * ", p_.items + 1, "u + u");
+    if (!is_exchanged() || p_.is_parked) return;
     s_.open("");
     const std::string_view t = register_type(source_.value_type(k));
     s_.line(t, "* const own = (", t, "*)room + room_begin;");
-    s_.line("__syncwarp();");
-    s_.line("#pragma unroll");
-    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) own[", to_lanes ? strided : successive, "] = all_y", k,
-            "[u];");
-    s_.line("__syncwarp();");
-    s_.line("#pragma unroll");
-    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) all_y", k, "[u] = own[", to_lanes ? successive : strided,
-            "];");
+    for (const bool is_store : {true, false}) {
+      s_.line("__syncwarp();");
+      s_.line("#pragma unroll");
+      const std::string at = joined("own[", is_store != to_lanes ? successive("u") : in_memory("u", 1), "]"),
+                        y = joined("all_y", k, "[u]");
+      s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) ", is_store ? at + " = " + y : y + " = " + at, ";");
+    }
     s_.close();
   }
 
@@ -180,8 +186,7 @@ class scan_writer {
     s_.open("");
     s_.line(c, " all = none_of_", c, "();");
     s_.line("#pragma unroll");
-    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) join_", c, "(all, ", widened(k, joined("all_y", k, "[u]")),
-            ");");
+    s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) join_", c, "(all, ", widened(k, value(k)), ");");
     if (p_.lanes > 1) {
       s_.line("#pragma unroll");
       s_.open(joined("for (unsigned by = 1; by < ", p_.lanes, "; by *= 2)"));
@@ -213,113 +218,51 @@ class scan_writer {
     return widened(k, value);
   }
 
-  // Computes the sum of the line before this tile, in the first warp. In a run, the warp has one line, and each lane
-  // reads the sum of another tile. In columns, each lane has a line.
-  void write_sums_before() {
-    constexpr std::size_t group = scan_plan::group_tiles;
-    for (const cell_writer& c : cells_)
-      s_.line("alignas(16) __shared__ char line_of_", c.name(), "[", p_.kept, " * sizeof(", c.name(), ")];");
-    s_.open("if (threadIdx.x < 32)");
-    s_.line("const bool is_owner = is_live && threadIdx.x < ", p_.kept, "u;");
-    s_.line("const unsigned long long tiles = g.parts, groups = (tiles + ", group - 1, ") / ", group, ";");
-    s_.line("const unsigned long long sums = tiles + groups + (tiles + ", group * group - 1, ") / ", group * group,
-            " + 1;");
-    s_.line("const unsigned long long own_group = tile / ", group, ", own_line = tile / ", group * group, ";");
-    s_.line("const unsigned of_tiles = tile % ", group, ", of_groups = own_group % ", group, ";");
-    std::size_t offset = 0;
-    for (std::size_t k = 0; k != results(); ++k) {
-      const std::string& c = cell(k);
-      s_.line("packet<", c, ">* const sums_", c, " = (packet<", c, ">*)(g.scratch + ", offset,
-              " * g.outputs * sums) + output;");
-      s_.line("if (is_owner) packet<", c, ">::publish(sums_", c, " + tile * g.outputs, tile_", c, ");");
-      offset += scan_plan::packet_bytes(carried(k));
-    }
-    for (std::size_t k = 0; k != results(); ++k) write_sums_before_in(k);
-    s_.close();
-    s_.line("__syncthreads();");
-  }
-
-  void write_sums_before_in(std::size_t k) {
-    constexpr std::size_t group = scan_plan::group_tiles;
-    const std::string& c = cell(k);
-    s_.open("");
-    s_.line("packet<", c, ">* const own = sums_", c, ";");
-    s_.line("packet<", c, ">* const in_tiles = own + (tile - of_tiles) * g.outputs;");
-    s_.line("packet<", c, ">* const in_groups = own + (tiles + own_group - of_groups) * g.outputs;");
-    s_.line("packet<", c, ">* const in_line = own + (tiles + groups + own_line) * g.outputs;");
-    s_.line("const ", c, " total = tile_", c, ";");
-    s_.line("packet<", c, "> of_line;");
-    s_.line("if (own_line > 0 && is_live) of_line.read(in_line);");
-    if (p_.is_run) {
-      s_.line("const unsigned long long from = threadIdx.x * g.outputs;");
-      s_.line("packet<", c, "> of_tile, of_group;");
-      s_.line("if (threadIdx.x < of_tiles) of_tile.read(in_tiles + from);");
-      s_.line("if (threadIdx.x < of_groups) of_group.read(in_groups + from);");
-    }
-    write_gathering(c, "tile");
-    s_.open(joined("if (of_tiles == ", group - 1, " && is_owner)"));
-    s_.line(c, " sum = all_of_tiles;");
-    s_.line("join_", c, "(sum, total);");
-    s_.line("packet<", c, ">::publish(own + (tiles + own_group) * g.outputs, sum);");
-    s_.close();
-    write_gathering(c, "group");
-    s_.line(c, " line = ", initial(k), ";");
-    s_.line("if (own_line > 0 && is_live) line = of_line.wait(in_line);");
-    s_.line("join_", c, "(line, all_of_groups);");
-    s_.line("join_", c, "(line, all_of_tiles);");
-    s_.line("if (threadIdx.x < ", p_.kept, "u) ((", c, "*)line_of_", c, ")[threadIdx.x] = line;");
-    s_.line("join_", c, "(line, total);");
-    s_.line("if (tile % ", group * group, " == ", group * group - 1, " && is_owner) packet<", c,
-            ">::publish(in_line + g.outputs, line);");
-    s_.close();
-  }
-
-  // Declares all_of_tiles or all_of_groups: the sum of those before this one. Waits until they are published.
-  void write_gathering(const std::string& c, const std::string& of) {
-    const std::string all = "all_of_" + of + "s", count = "of_" + of + "s", from = "in_" + of + "s";
-    s_.line(c, " ", all, " = none_of_", c, "();");
-    if (p_.is_run) {
-      s_.line("if (threadIdx.x < ", count, ") ", all, " = of_", of, ".wait(", from, " + from);");
-      s_.line("#pragma unroll");
-      s_.line("for (unsigned mask = 16; mask > 0; mask /= 2) join_", c, "(", all, ", of_lane_across(", all,
-              ", mask));");
-      return;
-    }
-    constexpr unsigned at_once = 4;
-    s_.open(joined("for (unsigned i = 0; is_owner && i < ", count, "; i += ", at_once, ")"));
-    s_.line("packet<", c, "> some[", at_once, "];");
-    for (const bool is_wait : {false, true}) {
-      s_.line("#pragma unroll");
-      s_.line("for (unsigned u = 0; u < ", at_once, "; ++u)");
-      const std::string address = joined(from, " + (i + u) * g.outputs");
-      s_.line("  if (i + u < ", count, ") ",
-              is_wait ? joined("join_", c, "(", all, ", some[u].wait(", address, "));")
-                      : joined("some[u].read(", address, ");"));
-    }
-    s_.close();
-  }
-
   void write_result(std::size_t k) {
     const std::string& c = cell(k);
     const scalar_type type = source_.value_type(k);
     s_.open("");
-    s_.line(c, " sum = ", p_.tiles > 1 ? joined("((", c, "*)line_of_", c, ")[kept]") : initial(k), ";");
+    s_.line(c, " sum = ", p_.tiles > 1 ? "line_" + c : initial(k), ";");
     s_.line("join_", c, "(sum, before_", c, ");");
     s_.line("#pragma unroll");
     s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; ++u)"));
-    s_.line("const ", c, " value = ", widened(k, joined("all_y", k, "[u]")), ";");
+    s_.line("const ", c, " value = ", widened(k, value(k)), ";");
     if (!r_.results[k].is_exclusive) s_.line("join_", c, "(sum, value);");
-    s_.line("all_y", k, "[u] = ", converted("sum", carried(k), type), ";");
+    s_.line(value(k), " = ", converted("sum", carried(k), type), ";");
     if (r_.results[k].is_exclusive) s_.line("join_", c, "(sum, value);");
     s_.close();
     write_exchange(k, false);
-    s_.line("#pragma unroll");
-    s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; ++u)"));
-    s_.line("const index i = here + u * ", p_.lanes, "u;");
-    s_.line("if (i >= last) continue;");
-    s_.line("const ", register_type(type), " r0 = all_y", k, "[u];");
-    source_.write_store(k, type, "i");
+    if (p_.is_parked) s_.line("__syncwarp();");
+    if (p_.is_parked) {
+      s_.open("if (is_whole)");
+      write_stores(k, true);
+      s_.close(" else {");
+      write_stores(k, false);
+      s_.line("}");
+    } else {
+      write_stores(k, false);
+    }
     s_.close();
+  }
+  void write_stores(std::size_t k, bool are_whole) {
+    const scalar_type type = source_.value_type(k);
+    const unsigned at_once = p_.stores_vectors ? p_.vector : 1;
+    s_.line("const index place = begin", p_.vector > at_once ? joined(" - lane * ", p_.vector - 1, "u") : "", ";");
+    s_.line("#pragma unroll", p_.is_parked && !are_whole ? " 4" : "");
+    s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; u += ", at_once, ")"));
+    if (!are_whole) s_.line("if (place + u * ", p_.lanes, "u >= last) continue;");
+    const std::string step = joined("u * ", p_.lanes, "u");
+    const std::string at = are_whole ? "place" : joined("(place + ", step, ")");
+    if (p_.stores_vectors) {
+      std::vector<std::string> values;
+      for (unsigned v = 0; v != p_.vector; ++v)
+        values.push_back(joined("own[", in_memory(joined("(u + ", v, ")"), p_.vector), "]"));
+      source_.write_vector_store(k, type, at, are_whole ? step : "", values);
+    } else {
+      s_.line("const ", register_type(type),
+              " r0 = ", p_.is_parked ? joined("own[", in_memory("u", 1), "]") : joined("all_y", k, "[u]"), ";");
+      source_.write_store(k, type, at, are_whole ? step : "");
+    }
     s_.close();
   }
 
@@ -328,6 +271,7 @@ class scan_writer {
   reduction_source source_;
   source_builder& s_ = source_.text();
   std::vector<cell_writer> cells_;
+  scan_sums_writer sums_{s_, p_};
 };
 
 }  // namespace
