@@ -63,6 +63,7 @@ class random_evaluation {
  public:
   random_evaluation(std::uint64_t seed, bool exact_only) : random_(seed), exact_only_(exact_only) {
     choose_shape();
+    if (chance(20)) only_ = chance(60) ? scalar_type::float32 : scalar_type::float64;
     const std::size_t loads = 1 + below(5);
     for (std::size_t k = 0; k != loads; ++k) load(some_type());
     const std::size_t steps = below(chance(5) ? 120 : 14);
@@ -99,6 +100,7 @@ class random_evaluation {
   std::size_t below(std::size_t n) { return random_() % n; }
   bool chance(std::size_t percent) { return below(100) < percent; }
   scalar_type some_type() {
+    if (only_ != scalar_type::none && !chance(5)) return only_;
     const scalar_type common[] = {scalar_type::float32, scalar_type::float64, scalar_type::int32, scalar_type::half};
     return chance(50) ? common[below(4)] : static_cast<scalar_type>(1 + below(scalar_types - 1));
   }
@@ -262,6 +264,7 @@ class random_evaluation {
 
   std::mt19937_64 random_;
   const bool exact_only_;
+  scalar_type only_ = scalar_type::none;  // the type of most values; none: any types
   evaluation shape_;
   std::vector<instruction> code_;
   std::vector<evaluation_operand> operands_, bound_operands_;

@@ -2,6 +2,7 @@
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
 #include "cuda/jit/interpreter_kernel.hpp"
+#include "cuda/jit/tile_kernel.hpp"
 #include "generator/function_text.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
@@ -46,6 +47,7 @@ void cuda_backend::launch_generated(cudaStream_t s, void* function, const evalua
 void cuda_backend::interpret(native_stream stream, int device, const evaluation& e, const generator::kernel_plan& p) {
   const device_scope current(device, evaluating);
   const cudaStream_t s = raw(stream);
+  if (tile_program tiles; tiles.assign(e)) return check_on(launch_tiles(tiles, s), evaluating, s);
   const interpreter_program program(e);
   const cudaError_t r = launch_interpreter(program, at(device, evaluating).properties.multiprocessors, s);
   if (r != cudaErrorNotSupported) return check_on(r, evaluating, s);
