@@ -58,27 +58,33 @@ FERRY_FUNCTOR_USING((d2q9, moments), step, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const double, 3> now,
                                     ferry::shard_span<const unsigned short, 2> walls,
                                     ferry::shard_span<double, 3> next) const {
+    // Most cells need what is read here, whatever their walls: no read waits for another one.
     const unsigned solid = walls(i, j);
-    if (solid & 1u) {
-      for (int q = 0; q < d2q9::directions; ++q) next(q, i, j) = now(q, i, j);
-      return;
-    }
+    const std::size_t last = now.extent(2) - 1;
+    const std::size_t left = j == 0 ? j : j - 1;
+    const std::size_t right = j == last ? j : j + 1;
     double f[d2q9::directions];
-    moments m;
-    for (int q = 0; q < d2q9::directions; ++q) {
-      const std::size_t row = i - static_cast<std::size_t>(d2q9::down(q));
-      const std::size_t column = j - static_cast<std::size_t>(d2q9::right(q));
-      const bool enters = j == 0 && d2q9::right(q) == 1;
-      const bool leaves = j + 1 == now.extent(2) && d2q9::right(q) == -1;
-      f[q] = enters            ? d2q9::equilibrium(q, 1, inflow, 0)
-             : leaves          ? now(q, i, j)
-             : solid >> q & 1u ? now(d2q9::opposite(q), i, j)
-                               : now(q, row, column);
-      m.add(q, f[q]);
-    }
-    m.divide();
     for (int q = 0; q < d2q9::directions; ++q)
-      next(q, i, j) = f[q] + rate * (d2q9::equilibrium(q, m.density, m.u, m.v) - f[q]);
+      f[q] = now(q, i - static_cast<std::size_t>(d2q9::down(q)),
+                 d2q9::right(q) == 1    ? left
+                 : d2q9::right(q) == -1 ? right
+                                        : j);
+    if (solid != 0 || j == 0 || j == last) {
+      for (int q = 0; q < d2q9::directions; ++q) {
+        if (solid & 1u || (j == last && d2q9::right(q) == -1))
+          f[q] = now(q, i, j);
+        else if (j == 0 && d2q9::right(q) == 1)
+          f[q] = d2q9::equilibrium(q, 1, inflow, 0);
+        else if (solid >> q & 1u)
+          f[q] = now(d2q9::opposite(q), i, j);
+      }
+    }
+    moments m;
+    for (int q = 0; q < d2q9::directions; ++q) m.add(q, f[q]);
+    m.divide();
+    const double moves = solid & 1u ? 0 : rate;
+    for (int q = 0; q < d2q9::directions; ++q)
+      next(q, i, j) = f[q] + moves * (d2q9::equilibrium(q, m.density, m.u, m.v) - f[q]);
   }
 });
 
