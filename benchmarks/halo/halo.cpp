@@ -1,10 +1,11 @@
 // How long does a halo exchange take: from one thread, with a thread per device, as a graph; by kernel stores, by
-// copies?
+// copies; beside one written with CUDA's calls?
 #include <benchmark/benchmark.h>
 
 #include "../support/on_stream.hpp"
 #include "../support/suite.hpp"
 #include "../support/teams.hpp"
+#include "by_hand.hpp"
 
 namespace fr = ferry;
 namespace bm = benchmarks;
@@ -100,24 +101,33 @@ int main(int argc, char** argv) {
   std::deque<field> fields;
   std::deque<relaxation> relaxations;
   std::deque<fr::graph> graphs;
+  std::deque<bm::exchange_by_hand> by_hand;
   const std::size_t row = 20480;  // 80 KiB
   const bool timed = bm::has_gpu();
   for (const std::size_t n : bm::team_sizes()) {
     if (n == 1) continue;
+    if (timed) by_hand.emplace_back(n, row * sizeof(float)).run();
+    if (timed && bm::exchange_by_hand::has_failed()) return std::puts("the exchange by hand fails"), 1;
     const auto add = [&](const std::string& what, std::size_t columns, fr::submission by, fr::halo_method how,
-                         bm::bound limit, std::size_t axis = 0) -> field* {
+                         bm::bound limit, std::size_t axis = 0, bm::exchange_by_hand* hand = nullptr) -> field* {
       const fr::team t = bm::first_devices(n, by);
       field& u = fields.emplace_back(make(t, columns, how, axis));
       if (!is_right(u)) return std::printf("wrong results: %s\n", what.c_str()), std::exit(1), nullptr;
       if (!timed) return &u;
-      s.add({what + ", " + bm::of_devices(n),
-             "us",
+      s.add({what + ", " + bm::of_devices(n), "us",
              bm::team_steps(t,
                             [&u](std::size_t k) {
                               for (std::size_t i = 0; i < k; ++i) fr::exchange_halos(u);
                             }),
-             "",
-             {},
+             hand ? "cudaMemcpyPeerAsync and events" : "",
+             hand ? bm::timed([hand](std::size_t k) {
+               hand->synchronize();
+               const auto begin = std::chrono::steady_clock::now();
+               for (std::size_t i = 0; i < k; ++i) hand->run();
+               hand->synchronize();
+               return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+             })
+                  : bm::timed(),
              limit});
       return &u;
     };
@@ -125,14 +135,17 @@ int main(int argc, char** argv) {
     const auto caller = fr::submission::by_caller, threads = fr::submission::by_threads;
     const auto stores = fr::halo_method::stores, copies = fr::halo_method::copies;
     const auto most = [&](double us) { return four ? bm::bound::value_at_most(us, "us") : bm::bound::none(); };
-    add("halos of 80 KiB, one thread", row, caller, stores, most(25));
+    bm::exchange_by_hand* const hand = timed ? &by_hand.back() : nullptr;
+    add("halos of 80 KiB, one thread", row, caller, stores, most(25), 0, hand);
     add("halos of 80 KiB, a thread each", row, threads, stores, most(12));
-    add("halos of 80 KiB, one thread, copies", row, caller, copies, bm::bound::none());
+    add("halos of 80 KiB, one thread, copies", row, caller, copies, bm::bound::none(), 0, hand);
     add("halos of 80 KiB, a thread each, copies", row, threads, copies, bm::bound::none());
-    for (const std::size_t columns : {std::size_t{1} << 10, std::size_t{1} << 18, std::size_t{1} << 22})
+    for (const std::size_t columns : {std::size_t{1} << 10, std::size_t{1} << 18, std::size_t{1} << 22}) {
+      if (!timed && columns > std::size_t{1} << 18) continue;  // simulated devices have too little memory
       for (const auto how : {stores, copies})
         add("halos of " + std::to_string(columns / 256) + " KiB, a thread each" + (how == copies ? ", copies" : ""),
             columns, threads, how, bm::bound::none());
+    }
     add("halos of 80 KiB in columns, a thread each", row, threads, stores, bm::bound::none(), 1);
     add("halos of 80 KiB in columns, copies, a thread each", row, threads, copies, bm::bound::none(), 1);
     if (!timed) continue;
