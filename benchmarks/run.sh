@@ -45,5 +45,7 @@ if python3 -c 'import torch' 2>/dev/null || python3 -c 'import jax' 2>/dev/null;
   echo "== expressions, beside PyTorch and JAX"
   python3 "$(dirname "$0")/expressions/frameworks.py" "$2"
 fi
+echo "== expressions, interpreted"
+(export FERRY_JIT=off; measure expressions --results "$2")
 echo "== copy, without peers"
 (export FERRY_PEER=off; measure copy --benchmark_filter="no peers" --results "$2")

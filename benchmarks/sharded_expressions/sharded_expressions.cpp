@@ -102,6 +102,8 @@ int main(int argc, char** argv) {
   const double floats = static_cast<double>(rows * columns * sizeof(float));
   const fr::team world = fr::team::world();
   const bool by_processes = world.local_size() != world.size();
+  const std::string of_processes =
+      by_processes ? " of " + std::to_string(world.size() / world.local_size()) + " processes" : "";
   if (world.first_local() != 0) s.be_quiet();
   std::vector<fr::team> teams;
   if (by_processes) teams.push_back(world);
@@ -120,7 +122,7 @@ int main(int argc, char** argv) {
     if (simulated) continue;
 
     prepare(m.b + 2 * fr::sin(m.a)), prepare(m.one_b + 2 * fr::sin(m.one_a));
-    const std::string of = ", " + bm::of_devices(n) + (by_processes ? " of as many processes" : "");
+    const std::string of = ", " + bm::of_devices(n) + of_processes;
     const auto times = [t](const fr::team& on, auto body) {
       return bm::of_slowest(t, bm::team_steps(on, [body](std::size_t k) mutable {
                               for (std::size_t i = 0; i < k; ++i) body();
