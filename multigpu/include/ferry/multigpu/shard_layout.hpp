@@ -161,7 +161,7 @@ class shard_layout {
   /// Returns the cells that a member owns. Members are numbered in row-major order of their places in the grid.
   box<Rank> own(std::size_t member) const {
     box<Rank> b = whole();
-    grid_.for_each_cut(member, [&](std::size_t axis, std::size_t at) {
+    grid_.template for_each_cut<Rank>(member, [&](std::size_t axis, std::size_t at) {
       const std::size_t d = Rank - 1 - axis;
       const part p = detail::even_part(at, grid_.members[axis], extents_[d]);
       b.begin[d] = static_cast<std::ptrdiff_t>(p.begin), b.end[d] = static_cast<std::ptrdiff_t>(p.end);

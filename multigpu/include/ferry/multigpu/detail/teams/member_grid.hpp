@@ -42,10 +42,11 @@ struct member_grid {
     for (const std::size_t m : members) n += m != 0;
     return n;
   }
-  // Calls f(axis, coordinate) for each axis that is cut, with the coordinate of a member.
-  template <class F>
+  // Calls f(axis, coordinate) for each axis that is cut, with the coordinate of a member. Rank: of the array; g++ at -O3
+  // warns of axes beyond it.
+  template <std::size_t Rank = max_rank, class F>
   void for_each_cut(std::size_t member, F f) const {
-    for (std::size_t d = 0; d != max_rank; ++d)
+    for (std::size_t d = 0; d != Rank; ++d)
       if (members[d] != 0) f(d, member / step[d] % members[d]);
   }
   bool operator==(const member_grid&) const = default;
