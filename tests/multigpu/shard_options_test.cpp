@@ -93,6 +93,17 @@ BOOST_AUTO_TEST_CASE(of_one_variable_are_lists) {
       {"a sharded array of rank 2 cannot have 1 halo width: pass one number for each axis"});
 }
 
+BOOST_AUTO_TEST_CASE(of_empty_braces_are_those_left_out) {
+  const fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all();
+  const fr::sharded_array<int, 2> a(t, {8, 8}, {.grid = {}, .halo = {}, .periodic = {}}), b(t, {8, 8}, {});
+  for (std::size_t d = 0; d != 2; ++d) {
+    BOOST_TEST(a.layout().halo(d) == 0u);
+    BOOST_TEST(!a.layout().periodic(d));
+  }
+  BOOST_TEST(a.layout().own(0).end[0] == b.layout().own(0).end[0]);
+}
+
 BOOST_AUTO_TEST_CASE(out_of_range_are_refused) {
   const fr::simulation sim("devices=4");
   const fr::team t = fr::team::all();

@@ -47,6 +47,8 @@ struct grid_shape {
 struct halo_widths {
   std::vector<std::ptrdiff_t> widths;
   bool one = true;
+  /// No halo.
+  halo_widths() : widths{0} {}
   /// Sets the width along the axes of distribution.
   halo_widths(std::integral auto width) : widths{static_cast<std::ptrdiff_t>(width)} {}
   /// Sets the width along each axis.
@@ -56,6 +58,8 @@ struct halo_widths {
 struct periodic_axes {
   std::vector<bool> axes;
   bool one = true;
+  /// No axis is periodic.
+  periodic_axes() : axes{false} {}
   /// Sets one value for all axes.
   periodic_axes(bool all) : axes{all} {}
   /// Sets one value for each axis.
