@@ -84,13 +84,15 @@ int status_of_fork(F body) {
   return child > 0 && ::waitpid(child, &status, 0) == child ? status : -1;
 }
 
-// As NVRTC does, makes an object at the first compilation that the process destroys when it ends. Ends the process with
-// status 1 if it compiles without that object.
-class compiler_with_an_object final : public compiler {
+// As NVRTC does, makes objects when it compiles that the process destroys when it ends. Ends the process with status 1 if
+// it compiles without them.
+class compiler_with_objects final : public compiler {
  public:
+  enum class when { at_first, each_time };
+  explicit compiler_with_objects(when w) : makes_(w) {}
   std::string version() override { return "fake 1.0"; }
   std::string compile(const kernel_source&, architecture) override {
-    if (!std::exchange(exists_, true)) std::atexit([] { is_destroyed = true; });
+    if (makes_ == when::each_time || !std::exchange(has_made_, true)) std::atexit([] { is_destroyed = true; });
     for (int i = 0; i < 30; ++i) {
       if (is_destroyed) ::_exit(1);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -100,7 +102,8 @@ class compiler_with_an_object final : public compiler {
 
  private:
   static inline std::atomic<bool> is_destroyed{false};
-  bool exists_ = false;
+  const when makes_;
+  bool has_made_ = false;
 };
 
 // Ends a process while its kernels are compiled: returns its status.
@@ -333,13 +336,27 @@ BOOST_AUTO_TEST_CASE(the_thread_ends_before_objects_of_the_compiler) {
   for (const int milliseconds : {0, 1, 5, 15, 25, 35, 45}) {
     const int status = status_of_fork([milliseconds] {
       static service_fixture f;
-      static compiler_with_an_object by;
+      static compiler_with_objects by(compiler_with_objects::when::each_time);
       static auto* s = new kernel_service(by, f.driver, f.settings);
       f.ask(*s, "a"), f.ask(*s, "b"), f.ask(*s, "c");
       std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     });
     BOOST_TEST(status == 0, "after " << milliseconds << " ms: status " << status);
   }
+}
+
+// Then nothing but what was registered after the first compilation comes before the end of the compiler's objects.
+BOOST_AUTO_TEST_CASE(exit_in_another_thread_ends_the_thread_after_the_first_compilation) {
+  const int status = status_of_fork([] {
+    static service_fixture f;
+    static compiler_with_objects by(compiler_with_objects::when::at_first);
+    static auto* s = new kernel_service(by, f.driver, f.settings);
+    const kernel& a = f.ask(*s, "a");
+    f.ask(*s, "b"), f.ask(*s, "c");
+    s->finish(a);
+    std::thread([] { std::exit(0); }).join();
+  });
+  BOOST_TEST(status == 0);
 }
 
 // fork() copies the service, but not its thread, which locks the mutex again after each kernel.

@@ -30,7 +30,7 @@ kernel_service::kernel_service(compiler& by, code_loader& loader, jit_settings s
       disk_(settings_.cache, settings_.cache_bytes),
       log_(settings_.log) {
   add_running(*this);
-  finish_first_before_exit();
+  stop_at_main_thread_end();
 }
 
 kernel_service::~kernel_service() {
@@ -64,7 +64,7 @@ kernel& kernel_service::request(int device, std::string_view shape, const std::f
 }
 
 kernel& kernel_service::enlist(int device, std::string_view shape, const std::function<kernel_source()>& make) {
-  finish_first_before_exit();
+  stop_at_main_thread_end();
   lock_guard lock(mutex_);
   if (kernel* const known = table_.find(device, shape)) return *known;
   kernel_source source = make();
@@ -98,12 +98,6 @@ void kernel_service::start() {
 void kernel_service::finish(const kernel& k) {
   unique_lock lock(mutex_);
   while (k.is_pending()) lock.wait(settled_);
-}
-
-void kernel_service::finish_first() {
-  unique_lock lock(mutex_);
-  if (::getpid() != process_) return;  // after fork(), the child process has no thread that compiles
-  while (!has_compiled_ && (!queue_.empty() || current_)) lock.wait(settled_);
 }
 
 void kernel_service::finish_all() {

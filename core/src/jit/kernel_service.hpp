@@ -53,8 +53,6 @@ class kernel_service {
   void finish(const kernel& k);
   // Blocks until no kernel is pending.
   void finish_all();
-  // Blocks until the first compilation has ended, if it has begun or is about to.
-  void finish_first();
   kernel_counts counts() const;
   // Ends the thread. Pending and later kernels fail.
   void stop() noexcept;

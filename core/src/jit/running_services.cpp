@@ -26,11 +26,6 @@ void stop_all_running() {
   for (kernel_service* s : all_running().services) s->stop();
 }
 
-void finish_first_of_all() {
-  std::lock_guard lock(all_running().mutex);
-  for (kernel_service* s : all_running().services) s->finish_first();
-}
-
 }  // namespace
 
 void add_running(kernel_service& s) {
@@ -45,6 +40,6 @@ void remove_running(kernel_service& s) {
 
 void stop_before_libraries_end() { std::atexit(stop_all_running); }
 
-void finish_first_before_exit() { call_at_main_thread_end(finish_first_of_all); }
+void stop_at_main_thread_end() { call_at_main_thread_end(stop_all_running); }
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit

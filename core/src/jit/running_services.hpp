@@ -13,8 +13,8 @@ void remove_running(kernel_service& s);
 // objects of libraries in between. So a function that is registered when a library has made its objects runs before
 // they are destroyed.
 void stop_before_libraries_end();
-// While the first compilation makes such objects, no registration is late enough. When the main thread has called this,
-// its end waits for the first compilation of each service.
-void finish_first_before_exit();
+// While a compilation makes such objects, no registration is late enough. When the main thread has called this, its end,
+// which precedes all of that, stops the services. An exit() in another thread has the registered functions alone.
+void stop_at_main_thread_end();
 
 }  // namespace ferry::inline FERRY_ABI::detail::jit
