@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "jit_fixture.hpp"
+#include "support/apart.hpp"
 
 namespace jit_service {
 namespace {
@@ -327,12 +328,14 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_service_fails_at_once, service_fixture) {
 }
 
 // As in a program: the service is never destroyed, and the compiler's objects end with the process.
-BOOST_AUTO_TEST_CASE(the_thread_ends_with_the_process) {
+BOOST_AUTO_TEST_CASE(the_thread_ends_with_the_process,
+                     *boost::unit_test::precondition(support::devices_are_simulated)) {
   for (const int milliseconds : {0, 1, 5, 30}) BOOST_TEST(status_of_exit(milliseconds) == 0);
 }
 
 // The process ends before the first compilation, in it, between two, and in the second.
-BOOST_AUTO_TEST_CASE(the_thread_ends_before_objects_of_the_compiler) {
+BOOST_AUTO_TEST_CASE(the_thread_ends_before_objects_of_the_compiler,
+                     *boost::unit_test::precondition(support::devices_are_simulated)) {
   for (const int milliseconds : {0, 1, 5, 15, 25, 35, 45}) {
     const int status = status_of_fork([milliseconds] {
       static service_fixture f;
@@ -346,7 +349,8 @@ BOOST_AUTO_TEST_CASE(the_thread_ends_before_objects_of_the_compiler) {
 }
 
 // Then nothing but what was registered after the first compilation comes before the end of the compiler's objects.
-BOOST_AUTO_TEST_CASE(exit_in_another_thread_ends_the_thread_after_the_first_compilation) {
+BOOST_AUTO_TEST_CASE(exit_in_another_thread_ends_the_thread_after_the_first_compilation,
+                     *boost::unit_test::precondition(support::devices_are_simulated)) {
   const int status = status_of_fork([] {
     static service_fixture f;
     static compiler_with_objects by(compiler_with_objects::when::at_first);
@@ -360,7 +364,8 @@ BOOST_AUTO_TEST_CASE(exit_in_another_thread_ends_the_thread_after_the_first_comp
 }
 
 // fork() copies the service, but not its thread, which locks the mutex again after each kernel.
-BOOST_FIXTURE_TEST_CASE(a_child_process_ends_without_the_thread_of_its_parent, service_fixture) {
+BOOST_FIXTURE_TEST_CASE(a_child_process_ends_without_the_thread_of_its_parent, service_fixture,
+                        *boost::unit_test::precondition(support::devices_are_simulated)) {
   for (int k = 0; k < 20; ++k) {
     kernel_service s(by, driver, settings);
     s.finish(ask(s, "a"));
@@ -370,7 +375,8 @@ BOOST_FIXTURE_TEST_CASE(a_child_process_ends_without_the_thread_of_its_parent, s
 
 // The new thread may take the place in memory of the one that is not there.
 BOOST_FIXTURE_TEST_CASE(a_child_process_with_a_thread_of_its_own_ends, service_fixture,
-                        *boost::unit_test::enable_if<!under_thread_sanitizer>()) {
+                        *boost::unit_test::precondition(support::devices_are_simulated) *
+                            boost::unit_test::enable_if<!under_thread_sanitizer>()) {
   kernel_service s(by, driver, settings);
   s.finish(ask(s, "a"));
   const int status = status_of_fork([&] {

@@ -47,14 +47,17 @@ void kernel_service::stop() noexcept {
     queue_.clear();
     std::swap(ending, thread_);
   }
+  // After fork(), the child process has only the thread that called it. The parent's std::thread can be neither joined
+  // nor detached here, so the child moves it to an object that is never destroyed. The condition variables are as that
+  // thread left them: notify_all() might wait for it.
+  if (ending.joinable() && ::getpid() != process_) {
+    static auto& others = *new std::vector<std::thread>();
+    others.push_back(std::move(ending));
+    return;
+  }
   requested_.notify_all();
   settled_.notify_all();
-  if (!ending.joinable()) return;
-  if (::getpid() == process_) return ending.join();
-  // After fork(), the child process has only the thread that called it. The parent's std::thread can be neither joined
-  // nor detached here, so the child moves it to an object that is never destroyed.
-  static auto& others = *new std::vector<std::thread>();
-  others.push_back(std::move(ending));
+  if (ending.joinable()) ending.join();
 }
 
 kernel& kernel_service::request(int device, std::string_view shape, const std::function<kernel_source()>& make) {
