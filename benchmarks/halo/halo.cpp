@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   for (const std::size_t n : bm::team_sizes()) {
     if (n == 1) continue;
     if (timed) by_hand.emplace_back(n, row * sizeof(float)).run();
-    if (timed && bm::exchange_by_hand::has_failed()) return std::puts("the exchange by hand fails"), 1;
+    if (timed && !by_hand.back().is_right()) return std::puts("the exchange by hand is wrong"), 1;
     const auto add = [&](const std::string& what, std::size_t columns, fr::submission by, fr::halo_method how,
                          bm::bound limit, std::size_t axis = 0, bm::exchange_by_hand* hand = nullptr) -> field* {
       const fr::team t = bm::first_devices(n, by);
@@ -190,5 +190,8 @@ int main(int argc, char** argv) {
              bm::bound::none()});
     }
   }
-  return s.run();
+  const int status = s.run();
+  for (bm::exchange_by_hand& e : by_hand)
+    if (!e.is_right()) return std::puts("the exchange by hand failed while it was timed"), 1;
+  return status;
 }

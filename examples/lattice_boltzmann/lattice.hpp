@@ -58,7 +58,7 @@ FERRY_FUNCTOR_USING((d2q9, moments), step, {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::shard_span<const double, 3> now,
                                     ferry::shard_span<const unsigned short, 2> walls,
                                     ferry::shard_span<double, 3> next) const {
-    // Most cells need what is read here, whatever their walls: no read waits for another one.
+    // What most cells need is read at once. Cells at walls and ends read again, below.
     const unsigned solid = walls(i, j);
     const std::size_t last = now.extent(2) - 1;
     const std::size_t left = j == 0 ? j : j - 1;

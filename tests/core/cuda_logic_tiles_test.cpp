@@ -97,7 +97,7 @@ struct floats {
 BOOST_AUTO_TEST_SUITE(cuda_logic_tiles)
 
 BOOST_AUTO_TEST_CASE(slots_hold_what_steps_read) {
-  std::size_t programs = 0, steps = 0;
+  std::size_t programs = 0, steps = 0, transposed = 0;
   for (std::size_t seed = 0; seed != support::seeds(2000); ++seed) {
     random_evaluations::random_evaluation r(seed, false);
     const evaluation e = r.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30));
@@ -105,12 +105,15 @@ BOOST_AUTO_TEST_CASE(slots_hold_what_steps_read) {
     if (!p.assign(e)) continue;
     ++programs;
     steps += check_slots(e, p, seed);
+    for (std::size_t k = 0; k != e.operands.size(); ++k)
+      transposed += p.access[k].kind == cuda::tile_access_kind::transposed;
     check_digits(p);
     BOOST_TEST(p.threads() >= 32u);
     BOOST_TEST(p.shared_bytes() <= std::size_t{48} << 10);
   }
   BOOST_TEST(programs > 0u);
   BOOST_TEST(steps > programs);
+  BOOST_TEST(transposed > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(accesses_are_classified) {

@@ -85,8 +85,8 @@ int status_of_fork(F body) {
   return child > 0 && ::waitpid(child, &status, 0) == child ? status : -1;
 }
 
-// As NVRTC does, makes objects when it compiles that the process destroys when it ends. Ends the process with status 1 if
-// it compiles without them.
+// As NVRTC does, makes objects when it compiles that the process destroys when it ends. Ends the process with status 1
+// if it compiles without them.
 class compiler_with_objects final : public compiler {
  public:
   enum class when { at_first, each_time };
@@ -348,7 +348,8 @@ BOOST_AUTO_TEST_CASE(the_thread_ends_before_objects_of_the_compiler,
   }
 }
 
-// Then nothing but what was registered after the first compilation comes before the end of the compiler's objects.
+// With exit() in another thread, only what was registered after the first compilation precedes the end of the
+// compiler's objects.
 BOOST_AUTO_TEST_CASE(exit_in_another_thread_ends_the_thread_after_the_first_compilation,
                      *boost::unit_test::precondition(support::devices_are_simulated)) {
   const int status = status_of_fork([] {
@@ -371,6 +372,16 @@ BOOST_FIXTURE_TEST_CASE(a_child_process_ends_without_the_thread_of_its_parent, s
     s.finish(ask(s, "a"));
     BOOST_TEST(status_of_fork([&] { s.stop(); }) == 0);
   }
+}
+
+// The parent's thread waits for requests, in a condition variable that the child process has a copy of.
+BOOST_FIXTURE_TEST_CASE(a_child_process_destroys_the_service_of_its_parent, service_fixture,
+                        *boost::unit_test::precondition(support::devices_are_simulated)) {
+  auto s = std::make_unique<kernel_service>(by, driver, settings);
+  s->finish_all();
+  s->finish(ask(*s, "a"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  BOOST_TEST(status_of_fork([&] { s.reset(); }) == 0);
 }
 
 // The new thread may take the place in memory of the one that is not there.

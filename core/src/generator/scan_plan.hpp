@@ -16,13 +16,14 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 // access of 16 bytes. The plan alone determines the order of additions, unlike in decoupled look-back (Merrill and
 // Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back").
 //
-// With many lines, tiles of a line form a chain: each adds its sum to the one of the tile before it, which has run long
-// ago, because blocks of all other lines are between them. A line has one published sum, whose flag is the number of
-// tiles in it.
+// With many lines, tiles of a line form a chain: each adds its sum to the one of the tile before it. Blocks of all
+// other lines are between them: if these fill the device, that tile has ended before. A line has one published sum,
+// whose flag is the number of tiles in it.
 //
 // With few lines, tiles of a line run concurrently. Each tile publishes its sum, and reads the sums of the tiles before
 // it in a window. A window has 8 spans; the last tile of a span publishes the sum of the line so far. A tile begins
-// with that sum of 8 spans before its own, which has been published long ago. So tiles wait for one exchange of sums.
+// with that sum of 8 spans before its own, which is published by then as a rule. So tiles wait for one exchange of
+// sums.
 struct scan_plan {
   static constexpr unsigned spans = 8;               // of a window
   static constexpr std::size_t least_chained = 128;  // strips for which tiles are chained
@@ -39,7 +40,7 @@ struct scan_plan {
   std::size_t outputs = 1;                              // lines
   std::size_t reduced = 1;                              // values of each
   std::size_t tiles = 1;                                // of a line
-  bool is_parked = false;                               // values wait in shared memory
+  bool is_parked = false;                               // values are held in shared memory
   unsigned vector = 1;                                  // successive values that one instruction loads
   bool stores_vectors = false;
   bool is_chain = false;

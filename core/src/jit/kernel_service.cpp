@@ -36,7 +36,10 @@ kernel_service::kernel_service(compiler& by, code_loader& loader, jit_settings s
 kernel_service::~kernel_service() {
   remove_running(*this);
   stop();
+  if (is_of_parent()) static_cast<void>(changes_.release());  // their destructors would wait for the parent's threads
 }
+
+bool kernel_service::is_of_parent() const { return process_ != 0 && ::getpid() != process_; }
 
 void kernel_service::stop() noexcept {
   std::thread ending;
@@ -48,15 +51,15 @@ void kernel_service::stop() noexcept {
     std::swap(ending, thread_);
   }
   // After fork(), the child process has only the thread that called it. The parent's std::thread can be neither joined
-  // nor detached here, so the child moves it to an object that is never destroyed. The condition variables are as that
-  // thread left them: notify_all() might wait for it.
-  if (ending.joinable() && ::getpid() != process_) {
+  // nor detached here, so the child moves it to an object that is never destroyed. The condition variables are as the
+  // parent's threads left them: notify_all() might wait for these.
+  if (is_of_parent()) {
     static auto& others = *new std::vector<std::thread>();
     others.push_back(std::move(ending));
     return;
   }
-  requested_.notify_all();
-  settled_.notify_all();
+  changes_->requested.notify_all();
+  changes_->settled.notify_all();
   if (ending.joinable()) ending.join();
 }
 
@@ -82,7 +85,7 @@ kernel& kernel_service::enlist(int device, std::string_view shape, const std::fu
   }
   queue_.push_back(same.get());
   start();
-  requested_.notify_one();
+  changes_->requested.notify_one();
   return *same;
 }
 
@@ -100,12 +103,12 @@ void kernel_service::start() {
 
 void kernel_service::finish(const kernel& k) {
   unique_lock lock(mutex_);
-  while (k.is_pending()) lock.wait(settled_);
+  while (k.is_pending()) lock.wait(changes_->settled);
 }
 
 void kernel_service::finish_all() {
   unique_lock lock(mutex_);
-  while (!queue_.empty() || current_) lock.wait(settled_);
+  while (!queue_.empty() || current_) lock.wait(changes_->settled);
 }
 
 kernel_counts kernel_service::counts() const {
@@ -116,7 +119,7 @@ kernel_counts kernel_service::counts() const {
 void kernel_service::work() {
   unique_lock lock(mutex_);
   for (;;) {
-    while (!is_stopping_ && queue_.empty()) lock.wait(requested_);
+    while (!is_stopping_ && queue_.empty()) lock.wait(changes_->requested);
     if (is_stopping_) return;
     kernel& k = *queue_.front();
     current_ = &k;
@@ -124,10 +127,8 @@ void kernel_service::work() {
     lock.unlock();
     produce(k);
     lock.lock();
-    // The first compilation makes objects of the compiler's library, and exit() destroys the latest objects first.
-    if (k.origin != kernel_origin::disk && !std::exchange(has_compiled_, true)) stop_before_libraries_end();
     current_ = nullptr;
-    settled_.notify_all();
+    changes_->settled.notify_all();
   }
 }
 
@@ -167,7 +168,17 @@ void* kernel_service::from_disk(kernel& k, std::string_view key) {
 }
 
 void* kernel_service::compiled(kernel& k, std::string_view key) {
-  const std::string code = compiler_.compile(k.source, loader_.target(k.device));
+  // The first compilation makes objects of the compiler's library, and exit() destroys the latest objects first.
+  struct registration {
+    bool& is_first;
+    ~registration() {
+      if (std::exchange(is_first, false)) stop_before_libraries_end();
+    }
+  };
+  const std::string code = [&] {
+    const registration at_end{compiles_first_};
+    return compiler_.compile(k.source, loader_.target(k.device));
+  }();
   void* const function = loader_.load(k.device, code, k.source.entry);
   k.origin = kernel_origin::compiled;
   static_cast<void>(disk_.store(key, code));  // if this fails, later processes compile again
@@ -184,7 +195,7 @@ void kernel_service::settle(kernel& k, void* function, std::string failure) {
     ++(!function ? counts_.failed : k.origin == kernel_origin::disk ? counts_.from_disk : counts_.compiled);
     if (!function && k.source.has_substitute) report_once(k.failure);
   }
-  settled_.notify_all();
+  changes_->settled.notify_all();
   try {
     log_.add(k, loader_.target(k.device));
   } catch (const std::exception&) {  // out of memory: the log lacks a line

@@ -66,6 +66,8 @@ class kernel_service {
   void* compiled(kernel& k, std::string_view key);
   void settle(kernel& k, void* function, std::string failure);
   std::string key_of(const kernel& k);
+  // True in a child process of the one that started the thread.
+  bool is_of_parent() const;
   void report_once(const std::string& why) FERRY_LOCKED(mutex_);
 
   compiler& compiler_;
@@ -76,12 +78,15 @@ class kernel_service {
   kernel_table table_;
   mutable mutex mutex_;
   fork_guard unlocked_by_fork_{mutex_};
-  std::condition_variable requested_, settled_;
+  struct changes {
+    std::condition_variable requested, settled;
+  };
+  std::unique_ptr<changes> changes_ = std::make_unique<changes>();
   // by device and text of the source
   std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_ FERRY_GUARDED_BY(mutex_);
   std::deque<kernel*> queue_ FERRY_GUARDED_BY(mutex_);
   kernel* current_ FERRY_GUARDED_BY(mutex_) = nullptr;
-  bool has_compiled_ FERRY_GUARDED_BY(mutex_) = false;
+  bool compiles_first_ = true;  // the thread's own
   kernel_counts counts_ FERRY_GUARDED_BY(mutex_);
   bool is_stopping_ FERRY_GUARDED_BY(mutex_) = false, has_reported_ FERRY_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -14,6 +14,7 @@ namespace {
 struct running_list {
   std::mutex mutex;
   std::vector<kernel_service*> services;
+  bool has_ended = false;  // the process is ending
 };
 
 running_list& all_running() {
@@ -23,6 +24,7 @@ running_list& all_running() {
 
 void stop_all_running() {
   std::lock_guard lock(all_running().mutex);
+  all_running().has_ended = true;
   for (kernel_service* s : all_running().services) s->stop();
 }
 
@@ -31,6 +33,7 @@ void stop_all_running() {
 void add_running(kernel_service& s) {
   std::lock_guard lock(all_running().mutex);
   all_running().services.push_back(&s);
+  if (all_running().has_ended) s.stop();
 }
 
 void remove_running(kernel_service& s) {

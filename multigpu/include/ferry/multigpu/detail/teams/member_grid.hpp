@@ -42,8 +42,8 @@ struct member_grid {
     for (const std::size_t m : members) n += m != 0;
     return n;
   }
-  // Calls f(axis, coordinate) for each axis that is cut, with the coordinate of a member. Rank: of the array; g++ at -O3
-  // warns of axes beyond it.
+  // Calls f(axis, coordinate) for each axis that is cut, with the coordinate of a member. Rank: of the array; g++ 12 at
+  // -O3 warns of axes beyond it.
   template <std::size_t Rank = max_rank, class F>
   void for_each_cut(std::size_t member, F f) const {
     for (std::size_t d = 0; d != Rank; ++d)
