@@ -57,16 +57,17 @@ class json_reader {
   void need(char c) {
     if (!take(c)) refuse(std::string("no ") + c);
   }
-  void match(const char* pattern, const char* what) {
+  void match(const std::regex& pattern, const char* what) {
     std::cmatch found;
-    if (!std::regex_search(left_.data(), left_.data() + left_.size(), found, std::regex(pattern),
+    if (!std::regex_search(left_.data(), left_.data() + left_.size(), found, pattern,
                            std::regex_constants::match_continuous))
       refuse(what);
     left_.remove_prefix(static_cast<std::size_t>(found.length()));
   }
   void string() {
     space();
-    match(R"("([^"\\\x01-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")", "no string");
+    static const std::regex pattern(R"("([^"\\\x01-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")");
+    match(pattern, "no string");
   }
   template <class Item>
   void list(char end, Item item) {
@@ -85,7 +86,8 @@ class json_reader {
       });
     if (take('[')) return list(']', [&] { value(); });
     if (left_.starts_with('"')) return string();
-    match(R"(true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)", "no value");
+    static const std::regex pattern(R"(true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)");
+    match(pattern, "no value");
   }
   std::string_view left_;
 };
