@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(several_arrays) {
     fr::parallel_for(fr::default_stream(dev(0)), n, copy_of{}, fr::out(a), fr::in(shared_one));
     fr::parallel_for(fr::default_stream(dev(1)), n, copy_of{}, fr::out(b), fr::in(shared_one));
     for (int round = 0; round < 2; ++round)
-      for (std::size_t i = 0; i < n; i += 8192) add(dev(0), pieces.slice({i, i + 8192}));
+      for (std::size_t i = 0; i < n; i += 32768) add(dev(0), pieces.slice({i, i + 32768}));
     p.on_cpu(pieces);
     add(dev(0), own);
   };
