@@ -1,6 +1,13 @@
 # ferry_add_marked_executable(target source...): like ferry_add_executable, but a source with a line `// as: host` is
 # always C++. Such a source launches no kernels, or uses a library that nvcc cannot compile (fmt 9).
+#
+# In a sample (FERRY_CUDA_SAMPLE) all are C++, compiled as for a ferry without CUDA, and run on simulated devices only.
 function(ferry_add_marked_executable target)
+  if(FERRY_CUDA_SAMPLE)
+    ferry_add_executable(${target} HOST_SOURCES ${ARGN})
+    ferry_compile_without_cuda(${target})
+    return()
+  endif()
   set(host "")
   foreach(source IN LISTS ARGN)
     file(STRINGS ${source} mark REGEX "^// as: host" LIMIT_COUNT 1)
@@ -10,6 +17,12 @@ function(ferry_add_marked_executable target)
     endif()
   endforeach()
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
+endfunction()
+
+# ferry_compile_without_cuda(target): compiles its sources, which are C++, as for a ferry without CUDA.
+function(ferry_compile_without_cuda target)
+  target_compile_options(${target} PRIVATE -UFERRY_HAS_CUDA)
+  set_target_properties(${target} PROPERTIES FERRY_WITHOUT_CUDA ON)
 endfunction()
 
 # ferry_add_programs(kind [HOST] [PREFIX p] [ONLY name...] [EXCEPT name...]): one executable for each .cpp of the calling folder, and one for

@@ -1,8 +1,8 @@
 # ferry_register_test(target [PREFIX p] [BACKENDS sim cuda] [DEVICES n] [LABELS l...] [ARGUMENTS a...]
 #                     [ENVIRONMENT e...] [WORKING_DIRECTORY d])
 #
-# One ctest case per backend: <target>.sim (label sim) and, if ferry has CUDA, <target>.gpu (label gpu; gpu2 if it needs
-# two devices). Exit status 77 is a skip. GPU cases run one at a time, and are listed in <build>/bin/gpu_tests.txt.
+# One ctest case per backend: <target>.sim (label sim) and, if the target has CUDA, <target>.gpu (label gpu; gpu2 if it
+# needs two devices). Exit status 77 is a skip. GPU cases run one at a time, and are listed in <build>/bin/gpu_tests.txt.
 # `./dev gpu` runs them from that list, on a system where nothing is built.
 set(FERRY_TEST_TIMEOUT 120 CACHE STRING "Seconds that one test may take")
 
@@ -17,8 +17,9 @@ function(ferry_register_test target)
   if(NOT arg_WORKING_DIRECTORY)
     set(arg_WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   endif()
+  get_target_property(without_cuda ${target} FERRY_WITHOUT_CUDA)
   foreach(backend IN LISTS arg_BACKENDS)
-    if(backend STREQUAL "cuda" AND NOT FERRY_WITH_CUDA)
+    if(backend STREQUAL "cuda" AND (without_cuda OR NOT FERRY_WITH_CUDA))
       continue()
     endif()
     set(label ${backend})
@@ -47,6 +48,16 @@ function(ferry_register_test target)
     endif()
   endforeach()
 endfunction()
+
+# ferry_compile_quickly(): with FERRY_QUICK_TESTS, the targets of the calling folder are compiled without optimization.
+# Compilation takes most of the time of a test run, and optimization takes much of that.
+macro(ferry_compile_quickly)
+  if(FERRY_QUICK_TESTS)
+    foreach(language CXX CUDA)
+      string(REGEX REPLACE "-O[1-3]" "" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
+    endforeach()
+  endif()
+endmacro()
 
 # ferry_register_program_test(program [option of ferry_register_test...]): the test of a program of ferry_add_programs.
 # Each line `// test: arguments` of its sources is a case with these arguments.

@@ -1,6 +1,6 @@
 // Rain falls on real terrain, and water runs downhill: the pipe model on all devices, checked against the CPU.
 // as: host
-// test: --refine 2 --steps 60 --quiet
+// test: --refine 2 --steps 15 --quiet
 #include <algorithm>
 #include <bit>
 #include <chrono>

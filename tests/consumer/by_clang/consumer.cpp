@@ -2,16 +2,14 @@
 #include <ferry/ferry.hpp>
 
 #include <cstdio>
-#include <stdexcept>
 
 namespace fr = ferry;
 namespace {
 
-struct failing {
-  void operator()(std::size_t i, float*) const {
-    if (i == 3) throw std::runtime_error("planted");
-  }
-};
+FERRY_FUNCTOR(failing, {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float*) const { FERRY_ASSERT(i != 3, "planted"); }
+});
+
 struct counted {
   int& count;
   ~counted() { ++count; }
