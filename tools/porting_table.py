@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the tables of docs/porting.md: the lines that each step of examples/porting changes, and the time of each step.
 
-    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and writes the results to FILE
+    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and writes the results to FILE; on
+                                                                     GPUs, on the CPU, or as FERRY_BACKEND says
     tools/porting_table.py --report-of PROGRAM                       stores the excerpt of the flood's --report output
     tools/porting_table.py                                           writes the stored results, and the lines, into the guide
     tools/porting_table.py --check [--report-of PROGRAM] | --self-test
@@ -114,6 +115,9 @@ def times_table(results):
 def place(results):
     one, most = results[0], max(r["devices"] for r in results)
     when = f"medians of up to {one['runs']} runs, {one['date']}, commit {one['commit']}."
+    if one["device"].startswith("CPU"):
+        return (f"The CPU as the device (`FERRY_BACKEND=cpu`), {one['cores']} cores; {when} Kernels run on all cores, without checks "
+                "of indices.")
     if one["simulated"]:
         return (f"{most} simulated devices, which one thread plays on a machine of {one['cores']} CPU cores; {when} **These are no "
                 "speeds of GPUs**: simulated kernels run one index after the other, with every index checked. They show that "
