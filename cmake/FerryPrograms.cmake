@@ -1,22 +1,23 @@
-# ferry_add_marked_executable(target source...): like ferry_add_executable, but a source with a line `// as: host` is
-# always C++. Such a source launches no kernels, or uses a library that nvcc cannot compile (fmt 9).
+# ferry_add_marked_executable(target source... [HOST_SOURCES source...]): like ferry_add_executable, but a source with a
+# line `// as: host` is always C++. Such a source launches no kernels, or uses a library that nvcc cannot compile (fmt 9).
 #
 # In a sample (FERRY_CUDA_SAMPLE) all are C++, compiled as for a ferry without CUDA, and run on simulated devices only.
 function(ferry_add_marked_executable target)
-  if(FERRY_CUDA_SAMPLE)
-    ferry_add_executable(${target} HOST_SOURCES ${ARGN})
-    ferry_compile_without_cuda(${target})
-    return()
-  endif()
-  set(host "")
-  foreach(source IN LISTS ARGN)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HOST_SOURCES")
+  set(host ${arg_HOST_SOURCES})
+  set(kernels "")
+  foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
     file(STRINGS ${source} mark REGEX "^// as: host" LIMIT_COUNT 1)
-    if(mark)
+    if(mark OR FERRY_CUDA_SAMPLE)
       list(APPEND host ${source})
-      list(REMOVE_ITEM ARGN ${source})
+    else()
+      list(APPEND kernels ${source})
     endif()
   endforeach()
-  ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
+  ferry_add_executable(${target} ${kernels} HOST_SOURCES ${host})
+  if(FERRY_CUDA_SAMPLE)
+    ferry_compile_without_cuda(${target})
+  endif()
 endfunction()
 
 # ferry_compile_without_cuda(target): compiles its sources, which are C++, as for a ferry without CUDA.

@@ -199,15 +199,17 @@ def self_test():
     assert "| 5. 2 GPUs | 0.01 | 12 x | within 2e-14 |" in table and table.startswith("2 x GPU; medians of up to 3 runs"), table
     assert "| Heat in a block, 9 x 9 x 9, 7 steps | 1. CPU |" in times_table([{**one, "code": "heat3d"}])
     with tempfile.TemporaryDirectory() as folder:
-        for name, more in (("a", {"simulated": True}), ("b", {}), ("c", {"devices": 4})):
+        for name, more in (("a", {"simulated": True}), ("b", {}), ("c", {"devices": 4}),
+                           ("d", {"simulated": True, "device": "CPU 0"})):
             (pathlib.Path(folder) / f"{name}.jsonl").write_text(json.dumps({**one, **more}) + "\n")
         text = all_times(pathlib.Path(folder))
         assert text.startswith("4 x GPU") and text.index("4 x GPU") < text.index("\nGPU; ") < text.index("1 simulated"), text
+        assert text.count("1 simulated") == 1 and text.count("\nThe CPU as the device") == 1, text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=ROOT / "build" / "host", type=pathlib.Path)
+    parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
     parser.add_argument("--runs", default=3, type=int)
     parser.add_argument("--measure", metavar="FILE", type=pathlib.Path)
     parser.add_argument("--report-of", metavar="PROGRAM", type=pathlib.Path)
