@@ -97,6 +97,10 @@ def faster(result, first):
     return f"{times:.0f} x" if times >= 10 else f"{times:.2g} x"
 
 
+def milliseconds(ms):
+    return f"{ms:.0f}" if ms >= 1000 else f"{ms:.3g}"
+
+
 def times_table(results):
     """The table of one system: for each code its steps in order, the last one for several numbers of devices."""
     text = [place(results), "", row(["code", "step", "ms a time step or iteration", "times as fast as step 1", "result, against step 1"]),
@@ -107,14 +111,15 @@ def times_table(results):
             is_first = result["step"] == 1
             shape = " x ".join([str(result["size"])] * DIMENSIONS.get(code, 2))
             size = f"{CODES[code]}, {shape}, {result['steps']} steps" if is_first else ""
-            text.append(row([size, what(result), f"{result['ms']:.3g}", "" if is_first else faster(result, steps[0]),
+            text.append(row([size, what(result), milliseconds(result["ms"]), "" if is_first else faster(result, steps[0]),
                              "" if is_first else agreement(result)]))
     return "\n".join(text) + "\n"
 
 
 def place(results):
     one, most = results[0], max(r["devices"] for r in results)
-    when = f"medians of up to {one['runs']} runs, {one['date']}, commit {one['commit']}."
+    runs = "one run" if one["runs"] == 1 else f"medians of up to {one['runs']} runs"
+    when = f"{runs}, {one['date']}, commit {one['commit']}."
     if one["device"].startswith("CPU"):
         return (f"The CPU as the device (`FERRY_BACKEND=cpu`), {one['cores']} cores; {when} Kernels run on all cores, without checks "
                 "of indices.")
