@@ -50,7 +50,7 @@ endif()
 string(APPEND script "
 set(compiler_CXX \"${CMAKE_CXX_COMPILER};-std=c++20\")
 set(precompiled \"${PROJECT_BINARY_DIR}/precompiled\")
-set(compiler_CUDA \"${CMAKE_CUDA_COMPILER};-std=c++20;-x;cu;-arch=${architecture};--extended-lambda;--expt-relaxed-constexpr;-c;-o;\${OUTPUT}\")
+set(compiler_CUDA \"${CMAKE_CUDA_COMPILER};-std=c++20;-x;cu;-arch=${architecture};--extended-lambda;--expt-relaxed-constexpr;-Xcompiler=-fsyntax-only;-c;-o;\${OUTPUT}\")
 if(\"${CMAKE_CUDA_HOST_COMPILER}\")
   list(APPEND compiler_CUDA \"-ccbin=${CMAKE_CUDA_HOST_COMPILER}\")
 endif()

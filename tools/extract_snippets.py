@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Turns the ```cpp blocks of Markdown pages into C++ sources, so that a test can compile them.
 
-A block with `int main` is a whole program and becomes a separate source. All others share one source, each in its own
-namespace: its #include lines go to the top, its leading declarations (namespaces, types, templates, functions, using)
-stay at namespace scope, and the statements after them become the body of a function. Errors name the page and its line.
+All blocks share one source, each in its own namespace: its #include lines go to the top, its leading declarations
+(namespaces, types, templates, functions, using) stay at namespace scope, and the statements after them become the body of a
+function. A block with `int main` is a whole program, and also becomes a source of its own, which shows that its own
+#include lines suffice. Errors name the page and its line.
 
 Comments directly above a block change that:
     <!-- snippet: skip reason -->        not compiled
@@ -29,9 +30,9 @@ class Block:
         self.page, self.line, self.lines = page, line, lines
         self.cuda = "cuda" in directives
         self.continues = "continues" in directives
-        self.declarations_only = "declarations" in directives
         self.preamble = directives.get("with", "")
         self.is_program = any(re.match(r"\s*(int|auto) main\s*\(", text) for text in lines)
+        self.declarations_only = self.is_program or "declarations" in directives
 
     def numbered(self):
         return [(self.line + i, text) for i, text in enumerate(self.lines)]
@@ -98,7 +99,7 @@ def located(page, numbered):
 
 
 def joined_source(blocks):
-    """One source for all blocks that are not whole programs."""
+    """One source for all blocks."""
     includes, body = list(PRELUDE[:1]), []
     open_function = False
     for block in blocks:
@@ -126,9 +127,8 @@ def sources_of(blocks):
     sources = {}
     for cuda, suffix in ((False, ""), (True, "_cuda")):
         chosen = [b for b in blocks if b.cuda == cuda]
-        joined = [b for b in chosen if not b.is_program]
-        if joined:
-            sources[f"blocks{suffix}.cpp"] = joined_source(joined)
+        if chosen:
+            sources[f"blocks{suffix}.cpp"] = joined_source(chosen)
         for block in chosen:
             if block.is_program:
                 name = re.sub(r"\W", "_", f"{block.page}_{block.line}")
@@ -164,10 +164,11 @@ def self_test():
     assert sorted(sources) == ["a_md_32.cpp", "blocks.cpp", "blocks_cuda.cpp"], sorted(sources)
     joined = sources["blocks.cpp"]
     assert "nonsense" not in joined and "__global__" not in joined
-    before, after = joined.split("void block() {")
+    before, after, program = joined.split("void block() {")
     assert "#include <vector>" in before.split("namespace snippet")[0]
     assert "struct axpy" in before and "int twice" in before and "for (" not in before
     assert "for (" in after and "axpy{}(1);" in after and '#line 22 "a.md"' in after
+    assert "int main() {}" in after and "main" not in program
     assert joined.count("{") == joined.count("}")
     with tempfile.TemporaryDirectory() as folder:
         write(pathlib.Path(folder), sources)
