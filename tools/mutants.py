@@ -156,14 +156,15 @@ class Program:
 
     def check(self):
         self.cases, suite = {}, ""
-        for line in run([self.work / "tests", "--list_content"], self.work)[1].splitlines():
+        listed = run([self.work / "tests", "--list_content"], self.work)[1]
+        for line in listed.splitlines():
             if found := re.fullmatch(r"( *)(\w+)(<.*>)?\*?", line):
                 if not found[1]:
                     suite = found[2]
                 else:  # a template's cases are one
                     self.cases[f"{suite}/{found[2]}" + ("*" if found[3] else "")] = 0
         if not self.cases:
-            fail("the tests list no test case")
+            fail(f"the tests list no test case:\n{listed}")
 
         def timed(case):
             started = time.monotonic()
@@ -177,7 +178,7 @@ class Program:
 
     def run_case(self, program, case, limit, seeds=None, first=0):
         """The failure of a test case; empty if it passed."""
-        environment = dict(os.environ, FERRY_BACKEND="sim")
+        environment = dict(os.environ)
         environment.pop("FERRY_SIM", None)
         for variable, value in (("FERRY_TEST_SEEDS", seeds), ("FERRY_TEST_FIRST_SEED", first or None)):
             environment.pop(variable, None)
@@ -342,6 +343,7 @@ def main():
     results = read_results(options.results, every)
     mutants = [m for m in chosen if m not in results]
     use_test_library()
+    os.environ["FERRY_BACKEND"] = "sim"
 
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ferry-mutants-") as folder:
