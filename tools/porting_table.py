@@ -98,7 +98,7 @@ def faster(result, first):
 
 
 def milliseconds(ms):
-    return f"{ms:.0f}" if ms >= 1000 else f"{ms:.3g}"
+    return f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"
 
 
 def times_table(results):
@@ -199,6 +199,8 @@ def self_test():
         raise AssertionError(f"accepted: {wrong}")
     one = {"code": "cg", "step": 1, "what": "CPU", "size": 9, "steps": 7, "ms": 0.12345, "difference": 0, "bound": 1e-9,
            "devices": 1, "device": "GPU", "simulated": False, "runs": 3, "date": "today", "commit": "abc", "cores": 2}
+    assert [milliseconds(t) for t in (0.0123, 99.96, 999.6, 1067.2)] == ["0.0123", "100", "1000", "1067"]
+    assert place([{**one, "runs": 1}]) == "GPU; one run, today, commit abc.", place([{**one, "runs": 1}])
     table = times_table([one, {**one, "step": 5, "ms": 0.01, "difference": 2.34e-14, "devices": 2}])
     assert "| Conjugate gradients, 9 x 9, 7 steps | 1. CPU | 0.123 |  |  |" in table, table
     assert "| 5. 2 GPUs | 0.01 | 12 x | within 2e-14 |" in table and table.startswith("2 x GPU; medians of up to 3 runs"), table
