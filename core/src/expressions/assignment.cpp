@@ -31,7 +31,7 @@ void need_shape(const assignment& a, const program_shape& first, source_line at)
   if (e.rank > to.rank) throw_does_not_fit(a, at);
   for (std::size_t d = 0; d != e.rank; ++d)
     if (e.extent[d] != to.extent[d] && e.extent[d] != 1) throw_does_not_fit(a, at);
-  if (&to != &first && to != first)
+  if (to != first)
     throw invalid_argument("fr::assign: " + array_text(look_at(a.to)) + in_line(at) + " has another shape than the " +
                            "first destination, of " + text_of(first) + ": assign it in a call of its own");
   for (std::size_t d = 0; d != to.rank; ++d)

@@ -123,43 +123,36 @@ void bound_program::keep_needed(const expression_program& p, std::span<const bou
 std::uint8_t bound_program::keep(const expression_program& p, std::uint8_t value, needed_numbers& to) {
   if (to.value[value] != none) return to.value[value];
   instruction i = p.code[value];
-  switch (i.what) {
-    case operation::load: i.a = keep_loaded(p, i.a); break;
-    case operation::constant: {
-      std::uint8_t& at = to.constant[i.a];
-      if (at == none) {
-        at = static_cast<std::uint8_t>(constants_.size());
-        constants_.emplace_back(p.constants[i.a]);
-      }
-      i.a = at;
-      break;
+  if (i.what == operation::call) {
+    function_call c = p.calls[i.a];
+    for (std::size_t x = 0; x != c.function->parameters; ++x) c.value[x] = keep(p, c.value[x], to);
+    i.a = static_cast<std::uint8_t>(calls_.size());
+    calls_.push_back(c);
+  } else {
+    const std::size_t values = read_by(i, {}).count;
+    if (values > 0) i.a = keep(p, i.a, to);
+    if (values > 1) i.b = keep(p, i.b, to);
+    if (values > 2) i.c = keep(p, i.c, to);
+  }
+  if (i.what == operation::load) {
+    const std::uint8_t original = i.a;
+    i.a = static_cast<std::uint8_t>(used_count_);
+    used_[used_count_++] = original;
+    const program_operand& o = p.operands[original];
+    evaluation_operand& operand = operands_.emplace_back();
+    operand.data = const_cast<std::byte*>(o.data), operand.stride_bytes = o.stride_bytes, operand.type = o.type;
+  } else if (i.what == operation::gather) {
+    i.b = keep_gathered(p, i.b);
+  } else if (i.what == operation::constant) {
+    std::uint8_t& at = to.constant[i.a];
+    if (at == none) {
+      at = static_cast<std::uint8_t>(constants_.size());
+      constants_.emplace_back(p.constants[i.a]);
     }
-    case operation::index: has_indices_ = true; break;
-    case operation::call: {
-      function_call c = p.calls[i.a];
-      for (std::size_t x = 0; x != c.function->parameters; ++x) c.value[x] = keep(p, c.value[x], to);
-      i.a = static_cast<std::uint8_t>(calls_.size());
-      calls_.push_back(c);
-      break;
-    }
-    default: {
-      const std::size_t values = fields_read_by(i.what);
-      i.a = keep(p, i.a, to);
-      if (values > 1) i.b = keep(p, i.b, to);
-      if (values > 2) i.c = keep(p, i.c, to);
-      if (i.what == operation::gather) i.b = keep_gathered(p, i.b);
-    }
+    i.a = at;
   }
   code_.emplace_back(i);
   return to.value[value] = static_cast<std::uint8_t>(code_.size() - 1);
-}
-
-// Returns the new number of an operand, which has one load.
-std::uint8_t bound_program::keep_loaded(const expression_program& p, std::uint8_t original) {
-  used_[used_count_] = original;
-  const program_operand& o = p.operands[original];
-  operands_.push_back({const_cast<std::byte*>(o.data), o.stride_bytes, o.type});
-  return static_cast<std::uint8_t>(used_count_++);
 }
 
 // Returns the new number of a gathered operand, which several instructions may read.
@@ -174,7 +167,6 @@ std::uint8_t bound_program::keep_gathered(const expression_program& p, std::uint
 
 // Sets the axes of index instructions to those of the program's shape.
 void bound_program::bind_indices(const program_shape& shape) {
-  if (!has_indices_) return;
   for (std::size_t k = 0; k != code_.size(); ++k) {
     instruction& i = code_[k];
     if (i.what != operation::index) continue;
@@ -216,7 +208,7 @@ void bound_program::order_axes(const program_shape& shape, std::span<const bound
     is_indexed_[d] = indexed[from[d]];
     to[from[d]] = static_cast<std::uint8_t>(d);
   }
-  for (std::size_t k = 0; has_indices_ && k != code_.size(); ++k)
+  for (std::size_t k = 0; k != code_.size(); ++k)
     if (code_[k].what == operation::index) code_[k].a = to[code_[k].a];
   const auto reorder = [&](evaluation_operand& o, const std::array<std::ptrdiff_t, max_rank>& strides) {
     o.stride_bytes = {};

@@ -35,7 +35,6 @@ class bound_program {
   };
   void keep_needed(const expression_program& p, std::span<const bound_output> outputs, bool use_masks);
   std::uint8_t keep(const expression_program& p, std::uint8_t value, needed_numbers& to);
-  std::uint8_t keep_loaded(const expression_program& p, std::uint8_t original);
   std::uint8_t keep_gathered(const expression_program& p, std::uint8_t original);
   void bind_indices(const program_shape& shape);
   void order_axes(const program_shape& shape, std::span<const bound_output> outputs);
@@ -44,7 +43,6 @@ class bound_program {
 
   std::size_t rank_ = 0;
   std::array<std::size_t, max_rank> extent_{};
-  bool has_indices_ = false;  // instructions
   std::array<bool, max_rank> is_indexed_{};
   std::size_t used_count_ = 0;
   short_list<instruction, 24> code_;

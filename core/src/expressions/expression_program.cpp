@@ -37,30 +37,30 @@ std::string described(const program_source& s) {
   }
 }
 
-// The shape of an array, or of a program; of a number that of rank 0.
-program_shape shape_of(const program_source& s) {
-  if (s.what == program_source::from::number) return {};
-  if (s.what != program_source::from::array) return s.program->shape;
-  program_shape shape;
-  shape.rank = s.array.rank;
-  for (std::size_t d = 0; d != shape.rank; ++d) shape.extent[d] = s.array.extents[shape.rank - 1 - d];
-  return shape;
+// Elements along axis d, counted from the last; 1 for axes that it lacks.
+std::size_t extent_of(const program_source& s, std::size_t d) {
+  if (s.what == program_source::from::array) return d < s.array.rank ? s.array.extents[s.array.rank - 1 - d] : 1;
+  return d < s.program->shape.rank ? s.program->shape.extent[d] : 1;
+}
+std::size_t rank_of(const program_source& s) {
+  if (s.what == program_source::from::number) return 0;
+  return s.what == program_source::from::array ? s.array.rank : s.program->shape.rank;
 }
 
 program_shape common_shape(std::span<const program_source> of) {
-  program_shape all = shape_of(of[0]);
-  for (const program_source& s : of.subspan(1)) {
-    if (s.what == program_source::from::number) continue;
-    const program_shape one = shape_of(s);
-    for (std::size_t d = 0; d != one.rank; ++d) {
+  program_shape all;
+  for (const program_source& s : of) {
+    const std::size_t rank = rank_of(s);
+    for (std::size_t d = 0; d != rank; ++d) {
+      const std::size_t extent = extent_of(s, d);
       if (d >= all.rank || all.extent[d] == 1)
-        all.extent[d] = one.extent[d];
-      else if (one.extent[d] != 1 && one.extent[d] != all.extent[d]) [[unlikely]]
+        all.extent[d] = extent;
+      else if (extent != 1 && extent != all.extent[d]) [[unlikely]]
         throw invalid_argument(described(of[0]) + " and " + described(s) +
                                " do not broadcast: from the last dimension on, extents must be equal, or one of them 1 "
                                "(fr::new_axis adds a dimension)");
     }
-    all.rank = std::max(all.rank, one.rank);
+    all.rank = std::max(all.rank, rank);
   }
   return all;
 }
@@ -264,9 +264,8 @@ expression_program::expression_program(operation what, scalar_type operands_type
 }
 
 std::uint8_t expression_program::converted(std::uint8_t value, scalar_type to) {
-  if (code[value].type == to) [[likely]]
-    return value;
   const instruction i = code[value];
+  if (i.type == to) return value;
   if (i.what != operation::constant) return add({operation::cast, to, i.type, value});
   return add(converted_constant(constants[i.a].bytes, i.type, to), to);
 }

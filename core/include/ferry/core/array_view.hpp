@@ -72,7 +72,7 @@ template <memory_kind Kind>
 constexpr void need_host_access() {
   static_assert(
       is_host_accessible(Kind),
-      "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a), as sharded arrays, too, or "
+      "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) (sharded arrays, too) or "
       "ferry::to_unified(a), make it a ferry::unified_array, read one element by a(i, j).get(), or assign to one by "
       "ferry::element(a, i, j) = x");
 }

@@ -32,21 +32,16 @@ struct values_read {
   const std::uint8_t* begin() const { return number.data(); }
   const std::uint8_t* end() const { return number.data() + count; }
 };
-// The number of values in a, b and c, the first of them in a. Of `call` 0: its values are elsewhere.
-constexpr std::size_t fields_read_by(operation what) {
-  if (is_listed(what)) return static_cast<std::size_t>(info_of(what).operands);
-  switch (what) {
-    case operation::load:
-    case operation::constant:
-    case operation::index:
-    case operation::call: return 0;
-    case operation::bounded_offset: return 3;
-    default: return 1;
-  }
-}
 inline values_read read_by(const instruction& i, std::span<const function_call> calls) {
   if (i.what == operation::call) return {calls[i.a].value, calls[i.a].function->parameters};
-  return {{i.a, i.b, i.c}, fields_read_by(i.what)};
+  values_read all{{i.a, i.b, i.c}, 1};
+  if (is_listed(i.what))
+    all.count = static_cast<std::size_t>(info_of(i.what).operands);
+  else if (i.what == operation::load || i.what == operation::constant || i.what == operation::index)
+    all.count = 0;
+  else if (i.what == operation::bounded_offset)
+    all.count = 3;
+  return all;
 }
 
 // A constant: one value of the type of its instruction, the other bytes 0.
