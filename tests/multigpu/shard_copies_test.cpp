@@ -51,6 +51,37 @@ BOOST_AUTO_TEST_CASE(large_shards_arrive_and_leave) {
   if (t.size() > 1) there_and_back(t, {t.size() - 1, 400}, {});  // the last shard is empty
 }
 
+BOOST_AUTO_TEST_CASE(clones_have_all_cells) {
+  const fr::team t = fr::team::all();
+  for (const std::size_t axis : {0u, 1u})
+    for (const bool are_filled : {false, true}) {
+      fr::sharded_array<int, 2> a(t, {8 * t.size(), 9 * t.size()}, {.axis = axis, .halo = 1, .periodic = true}, -1);
+      fr::copy(counted_up(a.size()), a);
+      if (are_filled) fr::exchange_halos(a);
+      const fr::sharded_array<int, 2> b = a.clone();
+      BOOST_TEST(b.layout().text() == a.layout().text());
+      BOOST_TEST(b.currency()->are_filled() == are_filled);
+      std::vector<std::vector<int>> before;
+      for (std::size_t m = 0; m < t.size(); ++m) before.push_back(fr::to_vector(std::as_const(a).shard_with_halo(m)));
+      fr::assign(a, 0);
+      for (std::size_t m = 0; m < t.size(); ++m) BOOST_TEST(fr::to_vector(b.shard_with_halo(m)) == before[m]);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(explain_describes_each_shard) {
+  const fr::team t = fr::team::all();
+  fr::sharded_array<int, 2> a(t, {8 * t.size(), 9}, {.halo = 1});
+  const std::string shape =
+      std::to_string(8 * t.size()) + " x 9 ints along axis 0 of a team of " + std::to_string(t.size()) + "\nmember 0: ";
+  BOOST_TEST(fr::explain(a).starts_with("the unnamed sharded array of " + shape));
+  a.name("u");
+  const std::string text = fr::explain(a);
+  BOOST_TEST(text.starts_with("array 'u' of " + shape), text);
+  for (std::size_t m = 0; m < t.size(); ++m)
+    BOOST_TEST(text.find("\nmember " + std::to_string(m) + ": " + fr::explain(a.shard_with_halo(m))) != text.npos,
+               text);
+}
+
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (std::size_t seed = 0; seed < shards::seeds(20); ++seed) {
     shards::dice d(seed);

@@ -162,6 +162,8 @@ class array_view {
   requires(E::expression_kind.is_spread)  //
       array_view&
       operator=(const E&) = delete;  // elements of several devices: use a sharded array, then ferry::copy
+  template <class N>
+  requires std::is_arithmetic_v<N> array_view& operator=(N) = delete;  // a number is set by ferry::assign(a, 0.0)
   /// View of memory of an allocation.
   /// @param owner allocation; the view shares its ownership
   /// @param data element at index 0 of every dimension

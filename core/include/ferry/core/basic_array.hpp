@@ -78,6 +78,8 @@ class basic_array : public array_view<T, Rank, Kind> {
       basic_array&
       operator=(const E&) = delete;  // elements of several devices: use a sharded array, then ferry::copy
   // Compilers quote the line of a deleted function, so it states the remedy.
+  template <class N>
+  requires std::is_arithmetic_v<N> basic_array& operator=(N) = delete;  // a number is set by ferry::assign(a, 0.0)
   basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
   basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)
 

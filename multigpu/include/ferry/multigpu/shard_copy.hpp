@@ -66,6 +66,15 @@ void for_each_waiting_copy(const team& t, memory_kind kind, bool are_in_order, s
 
 }  // namespace detail
 
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_array<T, Rank, Kind> sharded_array<T, Rank, Kind>::clone() const {
+  sharded_array copied(shared_layout());
+  team().for_each(
+      [&](std::size_t m) { copy(team().stream(m), local(m), copied.store_->shards[m - first()], source_line{}); });
+  if (store_->halos_are_filled()) copied.note_filled();
+  return copied;
+}
+
 /// Copies elements from memory of the CPU to a sharded array. Halos do not change. Large shards are copied
 /// concurrently, see detail::for_each_waiting_copy. Ordered as any other work, but on the default streams of the
 /// members' devices instead of those of the team: escaped pointers to shards are valid until then. Blocks until the

@@ -107,6 +107,11 @@ void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
                        std::forward<Arguments>(arguments)...);
 }
 
+/// @cond
+template <class T, std::size_t Rank, memory_kind Kind, class... Rest>
+void parallel_for(const sharded_array<T, Rank, Kind>&, Rest&&...) = delete;  // use parallel_for(owned(u), ...)
+/// @endcond
+
 /// Executes parallel_for over one device once on each member. Replicated arrays arrive as the copy of the member.
 template <class Space, class F, class... Arguments>
 void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {

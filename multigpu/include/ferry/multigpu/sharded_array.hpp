@@ -58,10 +58,7 @@ class sharded_array {
   /// @throws invalid_argument as shard_layout does
   /// @throws out_of_memory if the shards do not fit
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o = {})
-      : store_(std::make_shared<store>(std::make_shared<shard_layout<Rank>>(t, e, o))) {
-    allocate();
-    store_->validity = detail::halo_validity<Rank>::of_new_array(*store_->layout);
-  }
+      : sharded_array(std::make_shared<shard_layout<Rank>>(t, e, o)) {}
   /// Makes an array and fills every cell, including halos, with a value.
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o, T value)
       : sharded_array(t, e, o) {
@@ -90,6 +87,8 @@ class sharded_array {
   /// @throws invalid_argument if shapes or distributions do not fit
   template <class U, std::size_t R>
   sharded_array& operator=(const sharded_scanned<U, R>& r);
+  template <class N>
+  requires std::is_arithmetic_v<N> sharded_array& operator=(N) = delete;  // a number is set by ferry::assign(u, 0.0)
 
   /// Returns the distribution.
   /// @throws invalid_argument for a default-constructed or moved-from array
@@ -134,18 +133,20 @@ class sharded_array {
   ///   indices or those after the last one. Omitted dimensions and all_of are all that the member sees.
   /// @return the view
   /// @throws invalid_argument for a member of another process, and for cells that the member does not see
-  view cells(std::size_t member, std::initializer_list<slice> ranges) { return cells(member, box_of(member, ranges)); }
+  view cells(std::size_t member, std::initializer_list<ferry::slice> ranges) {
+    return cells(member, box_of(member, ranges));
+  }
   /// @overload
-  const_view cells(std::size_t member, std::initializer_list<slice> ranges) const {
+  const_view cells(std::size_t member, std::initializer_list<ferry::slice> ranges) const {
     return part_of<const_view>(member, box_of(member, ranges));
   }
   /// @overload
-  view cells(std::size_t member, const slice& first_dimension) {
-    return cells(member, std::initializer_list<slice>{first_dimension});
+  view cells(std::size_t member, const ferry::slice& first_dimension) {
+    return cells(member, std::initializer_list<ferry::slice>{first_dimension});
   }
   /// @overload
-  const_view cells(std::size_t member, const slice& first_dimension) const {
-    return cells(member, std::initializer_list<slice>{first_dimension});
+  const_view cells(std::size_t member, const ferry::slice& first_dimension) const {
+    return cells(member, std::initializer_list<ferry::slice>{first_dimension});
   }
   /// @overload
   view cells(std::size_t member, const box<Rank>& b) {
@@ -156,6 +157,14 @@ class sharded_array {
   }
   /// @overload
   const_view cells(std::size_t member, const box<Rank>& b) const { return part_of<const_view>(member, b); }
+
+  template <class... Ranges>
+  void slice(Ranges...) const = delete;  // members have parts of the array: use u.cells(member, {{begin, end}})
+  void slice(std::initializer_list<ferry::slice>) const = delete;  // use u.cells(member, {{begin, end}, {begin, end}})
+  /// Returns a copy with the same distribution, halos included. Each member copies its part on its stream. May allocate,
+  /// and block for that. Defined in shard_copy.hpp.
+  /// @throws out_of_memory if the shards do not fit
+  sharded_array clone() const;
 
   /// Returns an element by its indices in the whole array, for the CPU. Blocks until conflicting device work is
   /// complete. For unified arrays only. For many elements, use host(a.shard(m)).
@@ -241,17 +250,21 @@ class sharded_array {
   friend void swap(sharded_array& a, sharded_array& b) noexcept { std::swap(a.store_, b.store_); }
 
  private:
+  explicit sharded_array(std::shared_ptr<const shard_layout<Rank>> l) : store_(std::make_shared<store>(std::move(l))) {
+    allocate();
+    store_->validity = detail::halo_validity<Rank>::of_new_array(*store_->layout);
+  }
   std::size_t first() const { return team().first_local(); }
   const view& local(std::size_t member) const {
     (void)team().stream(member);  // throws for members of other processes
     return store_->shards[member - first()];
   }
-  box<Rank> box_of(std::size_t member, std::initializer_list<slice> ranges) const {
-    detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
+  box<Rank> box_of(std::size_t member, std::initializer_list<ferry::slice> ranges) const {
+    detail::check_ranges(std::span<const ferry::slice>(ranges.begin(), ranges.size()), Rank);
     box<Rank> b = layout().local(member);
     std::size_t d = 0;
-    for (const slice& s : ranges) {
-      const bool to_the_end = s.end == slice().end;
+    for (const ferry::slice& s : ranges) {
+      const bool to_the_end = s.end == ferry::slice().end;
       if (!to_the_end || s.begin != 0) {
         const std::ptrdiff_t end = to_the_end ? b.end[d] : s.end;
         if (s.begin > end)

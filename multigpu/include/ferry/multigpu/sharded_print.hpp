@@ -51,6 +51,16 @@ void print(const A& a, const print_options& how = {}) {
     detail::print_in_first_process(cells.team(), detail::text_of_cells(cells, how));
   });
 }
+/// Describes an array: its distribution, and explain() of each local shard. Never blocks.
+template <class T, std::size_t Rank, memory_kind Kind>
+std::string explain(const sharded_array<T, Rank, Kind>& a) {
+  std::string text = detail::array_text(a.look()) + " along " + detail::text_of(a.layout().grid(), Rank);
+  const std::size_t first = a.team().first_local();
+  for (std::size_t m = first; m < first + a.team().local_size(); ++m)
+    text += "\nmember " + std::to_string(m) + ": " + explain(a.shard_with_halo(m));
+  return text;
+}
+
 /// For streams: `std::cout << printed(u)`. Blocks as to_text(); each process that writes it writes all cells.
 template <class A>
 requires detail::sharded_elements<A> printed_elements printed(const A& a, const print_options& how = {}) {

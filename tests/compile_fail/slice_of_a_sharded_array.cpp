@@ -1,0 +1,10 @@
+// expect: members have parts of the array: use u\.cells\(member
+// lines: 16
+#include <ferry/ferry.hpp>
+
+void call(ferry::sharded_array<float, 2>& u) {
+#ifdef FERRY_WRONG
+  u.slice(0, 4);
+#endif
+  u.cells(0, {{0, 4}});
+}
