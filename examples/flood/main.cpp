@@ -78,8 +78,7 @@ int run(const options& o) {
   if (report) {
     std::fprintf(report, "grid      %s cells of %.1f m x %.1f m\n", f.water.extents().text().c_str(), m.height,
                  m.width);
-    std::fprintf(report, "devices   %zu (%s)\n", f.devices,
-                 fr::runtime::current().is_simulated() ? "simulated" : "CUDA");
+    std::fprintf(report, "devices   %zu (%s)\n", f.devices, fr::device(0).properties().name.c_str());
     std::fprintf(report, "steps     %zu of %.2f s, in %.2f s: %.3f ms each after the first\n", s.steps, m.time_step,
                  seconds, 1e3 * f.seconds_a_step);
   }

@@ -79,7 +79,8 @@ const char* words_of(const freed_array& f) {
 std::string array_text(const array_look& a) {
   std::string name(a.name);
   if (name.empty() && a.owner && *a.owner && !a.owner->is_freed()) name = a.owner->unchecked()->name.get();
-  return named_or_kind(name, a.kind) + " of " + elements_text(a);
+  const bool has_kind = a.owner || !name.empty();
+  return (has_kind ? named_or_kind(name, a.kind) : "the unnamed sharded array") + " of " + elements_text(a);
 }
 
 std::string array_text(const allocation& a) { return block_text(a.name.get(), a.kind, a.bytes, a.device); }

@@ -430,7 +430,7 @@ std::string scheduler::describe() const {
 void scheduler::fail(const lock&, int device, const std::string& text) {
   std::string& sticky = failed_[static_cast<std::size_t>(device)];
   if (sticky.empty())
-    sticky = "simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
+    sticky = "device " + std::to_string(device) + " failed, and answers every call with this: " + text;
   for (const auto& q : queues_) {
     if (q->device != device) continue;
     if (races_) races_->cpu.join(q->clock);  // work of the failed device counts as complete

@@ -18,12 +18,12 @@ class allocation_ref;
 
 // Description of an array for messages. Refers to the array's owner, so use it within the call only.
 struct array_look {
-  const allocation_ref* owner = nullptr;
+  const allocation_ref* owner = nullptr;  // null: a sharded array
   memory_kind kind = memory_kind::device;
   std::string_view type = {};
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};
-  std::string_view name = {};  // of an array of several allocations; empty: use the owner's name
+  std::string_view name = {};  // of a sharded array; others have the owner's name
 };
 
 // "array 'u' of 3 x 4 doubles", or "the unnamed unified array of 3 x 4 doubles". A freed array keeps its name.
