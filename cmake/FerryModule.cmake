@@ -22,7 +22,7 @@ function(ferry_add_module name)
   if(sources)
     add_library(${target} ${sources})                  # static, unless BUILD_SHARED_LIBS
     set(scope PUBLIC)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${FERRY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${FERRY_UNITY} UNITY_BUILD_BATCH_SIZE ${FERRY_UNITY_BATCH})
     target_include_directories(${target} PRIVATE ${root}/src)
     target_compile_definitions(${target} PRIVATE FERRY_INTERNAL)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF VERSION ${PROJECT_VERSION}
