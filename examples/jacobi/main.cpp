@@ -77,7 +77,8 @@ int run(options o) {
   const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();
   if (!o.quiet)
     std::printf("devices   %zu (%s)\nfield     %zu x %zu\ntime      %.4f ms an iteration\n", gpus.size(),
-                fr::device(0).properties().name.c_str(), o.rows, o.columns, 1e3 * seconds / static_cast<double>(o.iterations));
+                fr::device(0).properties().name.c_str(), o.rows, o.columns,
+                1e3 * seconds / static_cast<double>(o.iterations));
   return !o.check || is_like_serial(o, a, norms) ? 0 : 1;
 }
 

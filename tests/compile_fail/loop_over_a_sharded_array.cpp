@@ -1,5 +1,4 @@
 // expect: use parallel_for\(owned\(u\), \.\.\.\)
-// lines: 16
 #include <ferry/ferry.hpp>
 
 struct set {

@@ -1,5 +1,4 @@
 // expect: a number is set by ferry::assign\(u, 0\.0\)
-// lines: 16
 #include <ferry/ferry.hpp>
 
 void call(ferry::sharded_array<float, 2>& u) {

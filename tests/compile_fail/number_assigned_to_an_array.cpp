@@ -1,5 +1,4 @@
 // expect: a number is set by ferry::assign\(a, 0\.0\)
-// lines: 16
 #include <ferry/ferry.hpp>
 
 void call(ferry::device_array<float, 2>& a) {

@@ -1,5 +1,4 @@
 // expect: members have parts of the array: use u\.cells\(member
-// lines: 16
 #include <ferry/ferry.hpp>
 
 void call(ferry::sharded_array<float, 2>& u) {

@@ -161,7 +161,7 @@ class sharded_array {
   template <class... Ranges>
   void slice(Ranges...) const = delete;  // members have parts of the array: use u.cells(member, {{begin, end}})
   void slice(std::initializer_list<ferry::slice>) const = delete;  // use u.cells(member, {{begin, end}, {begin, end}})
-  /// Returns a copy with the same distribution, halos included. Each member copies its part on its stream. May allocate,
+  /// Returns a copy with the same distribution, halos included. Each member copies its part on its stream. May allocate
   /// and block for that. Defined in shard_copy.hpp.
   /// @throws out_of_memory if the shards do not fit
   sharded_array clone() const;
