@@ -66,7 +66,8 @@ def use_test_library():
 
 
 def has_tests(source):
-    return source.startswith("tests/") and source.endswith("_test.cpp")
+    """Whether other sources link without this one: tests/contract/fixture_test.cpp also defines the fixture of others."""
+    return source.startswith("tests/") and source.endswith("_test.cpp") and not source.endswith("fixture_test.cpp")
 
 
 def defines(source, case):
