@@ -71,9 +71,9 @@ def page(results):
         "# Planted bugs", "",
         "Written by `./dev mutants`, which plants each of these bugs in a copy of the sources and runs tests on the simulator: for",
         "those with a rule of ordering (`tools/mutants_table.py`) `tests/race` and some of `tests/unified`, for those of several",
-        "devices (`tools/mutants_several.py`) those of `tests/multigpu`, copies and peers. Fast ones come first: named is the first",
-        "that caught it (`--all-tests`: all that do), in brackets the first seed that saw it; with two threads seeds differ from run",
-        "to run.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
+        "devices (`tools/mutants_several.py`) those of `tests/multigpu`, copies and peers. Named is the first test that caught it",
+        "(`--all-tests`: all that do), in brackets the first seed that saw it; with two threads seeds differ from run to run. The",
+        "next run tries this test first, and others, fast ones before slow ones, only if it passes.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
         "| rule | bug | caught by |", "|---|---|---|", *rows, ""])
 
 
