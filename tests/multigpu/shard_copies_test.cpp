@@ -61,11 +61,24 @@ BOOST_AUTO_TEST_CASE(clones_have_all_cells) {
       const fr::sharded_array<int, 2> b = a.clone();
       BOOST_TEST(b.layout().text() == a.layout().text());
       BOOST_TEST(b.currency()->are_filled() == are_filled);
+      BOOST_TEST((b.validity() && b.validity()->stale()) == (a.validity() && a.validity()->stale()));
       std::vector<std::vector<int>> before;
       for (std::size_t m = 0; m < t.size(); ++m) before.push_back(fr::to_vector(std::as_const(a).shard_with_halo(m)));
       fr::assign(a, 0);
       for (std::size_t m = 0; m < t.size(); ++m) BOOST_TEST(fr::to_vector(b.shard_with_halo(m)) == before[m]);
     }
+}
+
+BOOST_AUTO_TEST_CASE(clones_of_arrays_with_views_and_empty_shards) {
+  const fr::team t = fr::team::all();
+  fr::unified_sharded_array<int, 2> a(t, {t.size() + 1, 400}, {.halo = 1}, 3);
+  fr::fill(t.stream(0), a.shard(0), 3);  // through a view, which makes no halo out of date
+  const auto b = a.clone();
+  BOOST_TEST(!(b.validity() && b.validity()->stale()));
+  BOOST_TEST(fr::to_vector(b) == std::vector<int>(b.size(), 3));
+  if (t.size() == 1) return;
+  fr::sharded_array<int, 2> few(t, {t.size() - 1, 400}, {}, 4);  // the last shard is empty
+  BOOST_TEST(fr::to_vector(few.clone()) == std::vector<int>(few.size(), 4));
 }
 
 BOOST_AUTO_TEST_CASE(explain_describes_each_shard) {
@@ -92,6 +105,8 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
       auto [e, o] = shards::any_layout<2>(d, t);
       e[1 - o.axis.first()] *= 20;
       there_and_back(t, e, o);
+      const fr::sharded_array<int, 2> a(t, e, o, round);
+      BOOST_TEST(fr::to_vector(a.clone()) == std::vector<int>(a.size(), round));
     }
   }
 }

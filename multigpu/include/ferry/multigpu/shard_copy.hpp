@@ -71,7 +71,8 @@ sharded_array<T, Rank, Kind> sharded_array<T, Rank, Kind>::clone() const {
   sharded_array copied(shared_layout());
   team().for_each(
       [&](std::size_t m) { copy(team().stream(m), local(m), copied.store_->shards[m - first()], source_line{}); });
-  if (store_->halos_are_filled()) copied.note_filled();
+  if (store_->halos_are_filled()) copied.store_->currency->filled();
+  if (validity() && copied.validity()) copied.validity()->copied_from(*validity());
   return copied;
 }
 

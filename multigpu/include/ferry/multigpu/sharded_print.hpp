@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "ferry/core/explain.hpp"
 #include "ferry/core/print.hpp"
 #include "ferry/multigpu/detail/printing/sharded_text.hpp"
 #include "ferry/multigpu/sharded_expression.hpp"
@@ -51,6 +52,7 @@ void print(const A& a, const print_options& how = {}) {
     detail::print_in_first_process(cells.team(), detail::text_of_cells(cells, how));
   });
 }
+
 /// Describes an array: its distribution, and explain() of each local shard. Never blocks.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::string explain(const sharded_array<T, Rank, Kind>& a) {

@@ -91,6 +91,13 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     const std::lock_guard lock(mutex_);
     for (mark& m : now()) m.refreshed = true, m.stale.clear();
   }
+  // Takes the state of another array, of the same distribution, whose cells were copied.
+  void copied_from(const halo_validity& o) {
+    if (current_capture()) return refreshed();
+    const std::scoped_lock lock(mutex_, o.mutex_);
+    known_ = o.known_;
+    untracked_ = o.untracked_;
+  }
   // Records that all cells were written, or those of a region.
   void changed() {
     const std::lock_guard lock(mutex_);
