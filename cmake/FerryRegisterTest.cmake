@@ -49,12 +49,12 @@ function(ferry_register_test target)
   endforeach()
 endfunction()
 
-# ferry_compile_quickly(): with FERRY_QUICK_TESTS, the targets of the calling folder are compiled without optimization and
-# without the debug information of the build type. Compilation takes most of the time of a test run, and these much of that.
+# ferry_compile_quickly(): with FERRY_QUICK_TESTS, the targets of the calling folder are compiled without optimization.
+# Compilation takes most of the time of a test run, and optimization takes much of that.
 macro(ferry_compile_quickly)
   if(FERRY_QUICK_TESTS)
     foreach(language CXX CUDA)
-      string(REGEX REPLACE "(-Xcompiler=)?-(O[1-3]|g1)" "" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
+      string(REGEX REPLACE "-O[1-3]" "" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
     endforeach()
   endif()
 endmacro()
