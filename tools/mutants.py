@@ -7,7 +7,7 @@
 The planted bugs are in tools/mutants_*.py; each replaces a text that must occur exactly once in its file. Tests are built
 without CUDA. Each test case runs in its own process: a failed check, a crash and a hang count as caught. First runs the test
 that docs/mutants.md names, with the bug in the library and in that test's source. If it passes, or the page does not list the
-bug, the bug is planted in all sources, and all cases run, fast ones first, until one catches it; --all-tests runs all, and lists
+bug, the bug is planted in one source after the other, then in all, and cases run, fast ones first, until one catches it; --all-tests runs all, and lists
 those that catch it. The random programs of two threads run last. If they do not catch the bug, either, the random programs run
 again with more seeds.
 A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.

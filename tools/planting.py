@@ -83,8 +83,7 @@ class Program:
         """`patterns` name the sources; of those with tests only the ones that define `cases`, or all."""
         self.work, self.options, self.wanted = work, options, cases
         self.work.mkdir()
-        work = work.parent
-        self.tree, self.objects = work / "unbroken", work / "objects"      # for all tables
+        self.tree, self.objects = work.parent / "unbroken", work.parent / "objects"      # for all tables
         if not self.tree.exists():
             self.objects.mkdir()
             for folder in FOLDERS:
@@ -172,11 +171,11 @@ class Program:
             return f"seed {seed[1]}"
         return "crashes" if child.returncode < 0 else "fails"
 
-    def holders(self, header, lines, all_including):
-        """The sources whose objects contain code near these lines of a header; if there are none, or `all_including`, all
+    def holders(self, header, lines, among, all_including):
+        """Those sources `among` them whose objects contain code near these lines of a header; if there are none, or `all_including`, all
         that include it: code that is inlined may have no lines."""
         including = []
-        for s in self.sources:
+        for s in among:
             if re.search(rf"(^|[ /]){re.escape(header)}\b", self.object(s).with_suffix(".d").read_text(), re.M):
                 including.append(s)
         name = pathlib.Path(header).name
@@ -193,11 +192,12 @@ class Program:
             self.lines[source] = found
         return self.lines[source][name]
 
-    def affected(self, mutant, all_including=False):
-        """The sources to compile for a mutant."""
+    def affected(self, mutant, all_including=False, case=None):
+        """The sources to compile for a mutant; of those with tests only that of `case`, if given."""
         sources = set()
+        among = [s for s in self.sources if not case or not has_tests(s) or self.cases_of(s, [case])]
         for file, (_, lines) in planted(self.tree, mutant).items():
-            sources.update([file] if file in self.sources else self.holders(file, lines, all_including))
+            sources.update([file] if file in self.sources else self.holders(file, lines, among, all_including))
         return sources
 
     def broken(self, mutant, worker, sources, before=frozenset()):
@@ -229,11 +229,9 @@ class Program:
 
     def try_remembered(self, mutant, worker, cases):
         """The first of these test cases that catches a mutant. Of sources with tests only that of the case gets the bug."""
-        affected = self.affected(mutant)
         for case in cases:
             if case in self.cases:
-                sources = {s for s in affected if not has_tests(s) or self.cases_of(s, [case])}
-                if outcomes := self.attempt(self.broken(mutant, worker, sources), case):
+                if outcomes := self.attempt(self.broken(mutant, worker, self.affected(mutant, case=case)), case):
                     return outcomes
         return []
 
