@@ -44,11 +44,12 @@ CORE = ["adapt", "copy_lane", "cpu_streams", "cpu_workers", "driver_pool", "ghos
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/elements", "contract/fixture", "contract/kept_scalars", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs", "sharded_sorting", "totals", "ghosts", "halo", "grids", "halo_choice", "reshard", "shard_copies", "shard_options", "kernels/components", "kernels/cpu_loops", "kernels/each_member", "kernels/exchange_plan", "kernels/gate", "kernels/ghost_loops", "kernels/grid_loops", "kernels/halo_validity", "kernels/many_dimensions", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs", "sharded_sorting", "totals", "ghosts", "halo", "grids", "halo_choice", "reshard", "shard_copies", "shard_options", "kernels/components", "kernels/cpu_loops", "kernels/each_member", "kernels/exchange_plan", "kernels/gate", "kernels/ghost_loops", "kernels/grid_loops", "kernels/halo_validity", "kernels/many_dimensions", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/sharded_loops", "kernels/sharded_structs", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.
-SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
+SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/contract/fixture_test.cpp", "tests/contract/host_task_test.cpp",
+                           *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
            mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp",

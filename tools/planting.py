@@ -95,9 +95,9 @@ class Program:
         self.lines = {}
 
     def cases_of(self, source, cases):
-        """Those of the cases that a source defines."""
+        """Those of the cases that a source defines. One that a static_assert caught has the source's name."""
         text = (self.tree / source).read_text() if has_tests(source) else ""
-        return [case for case in cases if defines(text, case)]
+        return [case for case in cases if case == source or defines(text, case)]
 
     def compile(self, tree, source, to):
         map_here = f"-ffile-prefix-map={tree}=."
@@ -230,8 +230,9 @@ class Program:
     def try_remembered(self, mutant, worker, cases):
         """The first of these test cases that catches a mutant. Of sources with tests only that of the case gets the bug."""
         for case in cases:
-            if case in self.cases:
-                if outcomes := self.attempt(self.broken(mutant, worker, self.affected(mutant, case=case)), case):
+            if case in self.cases or case in self.sources:
+                program = self.broken(mutant, worker, self.affected(mutant, case=case))
+                if case in self.cases and (outcomes := self.attempt(program, case)):
                     return outcomes
         return []
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <ferry/core.hpp>
 #include <mutex>
@@ -40,11 +41,12 @@ struct same_cores {
   ~same_cores() { BOOST_TEST(usable_cores() == before); }
 };
 
-// A machine whose only device is a node of one core.
-std::unique_ptr<fr::detail::backend> on_one_core(int core, const std::string& streams) {
-  const auto nodes = [core] { return std::vector<numa_node>{{3, {core}, true}}; };
+// A machine whose devices are nodes with the same one core.
+std::unique_ptr<fr::detail::backend> on_one_core(int core, const std::string& streams,
+                                                 const std::string& numbers = "3") {
+  const auto nodes = [core] { return std::vector<numa_node>{{3, {core}, true}, {4, {core}, true}}; };
   return fr::detail::sim::make_backend(fr::detail::sim::parse_cpu_options(
-      "devices=numa:3;threads=3;oversubscribe=on;" + streams, std::size_t{1} << 30, 1, nodes));
+      "devices=numa:" + numbers + ";threads=3;oversubscribe=on;" + streams, std::size_t{1} << 30, 1, nodes));
 }
 
 }  // namespace
@@ -156,6 +158,22 @@ BOOST_AUTO_TEST_CASE(streams_run_on_their_node) {
   std::vector<int> seen;
   fr::host_task(s, [&] { seen = usable_cores(); });
   BOOST_TEST(seen == usable_cores());
+}
+
+// What one node runs lets work of another one begin, while the program calls nothing of ferry.
+BOOST_AUTO_TEST_CASE(nodes_begin_what_waited_for_another) {
+  const fr::runtime_scope cpu(on_one_core(process_cores().back(), "streams=overlap", "3,4"));
+  std::atomic<bool> all_is_submitted{false}, is_done{false};
+  const fr::stream s(fr::device(0)), t(fr::device(1));
+  fr::host_task(s, [&] {
+    while (!all_is_submitted) std::this_thread::yield();
+  });
+  t.wait(s);
+  fr::host_task(t, [&] { is_done = true; });
+  all_is_submitted = true;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!is_done && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  BOOST_TEST(is_done);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
