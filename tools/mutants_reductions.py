@@ -29,7 +29,7 @@ MUTANTS = [
     ("parts", "the tree loses its last nodes", (LAYOUT, "  while (nodes_.size() > 1) join_last(n);\n  total_", "  total_")),
     ("parts", "results with strides are stored one after the other", (LAYOUT, "is_flat_ = is_flat_ && stride_[rank_] == stride;", "")),
     ("scans", "running values go on into the next row", (SCAN, "if (index == 0) o.clear(0, layout.inner);", "if (before + done == 0) o.clear(0, layout.inner);")),
-    ("scans", "columns keep the values of the columns before", (SCAN, "if (step == 0) o.clear(0, n);", "")),
+    ("scans", "columns begin with the values of the columns before", (SCAN, "if (step == 0) o.clear(0, n);", "")),
     ("scans", "exclusive scans are inclusive", (SCANS, "return is_exclusive ? before : r.get();", "return r.get();")),
     ("scans", "initial values are ignored", (SCANS, "      r.add(first);\n", "")),
     ("scans", "running sums of double lose their errors", (SCANS, "lost += error == error ? error : 0;", "lost = 0;")),
