@@ -1,7 +1,5 @@
 #include "ferry/core/detail/kernels/prepared_kernel.hpp"
 #if FERRY_HAS_CUDA
-#include "ferry/core/runtime.hpp"
-
 namespace ferry::inline FERRY_ABI::detail {
 
 void* compile_text_kernel(stream_ref s, compiled_kernel& handles, const std::function<kernel_text()>& text) {

@@ -8,11 +8,20 @@
 #include <string>
 #include <type_traits>
 
-#include "ferry/core/detail/kernels/grid_size.hpp"
 #include "ferry/core/detail/kernels/loop_layout.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
+
+// The number of blocks of a kernel, or of threads of a block, as CUDA's dim3.
+struct grid_size {
+  constexpr grid_size(unsigned along_x = 1, unsigned along_y = 1, unsigned along_z = 1)
+      : x(along_x),
+        y(along_y),
+        z(along_z) {}
+  unsigned x, y, z;
+};
+
 inline namespace FERRY_UNIT {
 
 // Bytes of an element of an array that a kernel gets; 0 for other parameters.

@@ -6,11 +6,13 @@
 #if FERRY_HAS_CUDA
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 
 #include "ferry/core/detail/kernels/kernel_bodies.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
-#include "ferry/core/detail/kernels/launch_compiled.hpp"
+#include "ferry/core/detail/kernels/loop_grid.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -76,6 +78,15 @@ prepared_kernel<P...> kernel_on(stream_ref s) {
   return {kernel_code_on<Body, F, P...>(s)};
 }
 
+// The stream of a launch, its device, which need not be current, and the kernel's name for errors.
+struct launch_place {
+  runtime& on;
+  native_stream stream;
+  int device;
+  std::string_view name;
+};
+
+// kernel<<<blocks, threads, 0, stream>>>(p...) through the backend, which uses less CPU time.
 template <class... P>
 void launch_kernel(const launch_place& where, const prepared_kernel<P...>& kernel, grid_size blocks, grid_size threads,
                    const std::type_identity_t<P>&... p) {
