@@ -10,13 +10,28 @@
 #include "ferry/core/runtime.hpp"
 #include "ferry/core/workspace.hpp"
 #include "pools/array_blocks.hpp"
-#include "pools/forget_advice.hpp"
 
 namespace ferry::inline FERRY_ABI {
 
 using namespace detail;
 
 namespace {
+
+// Removes the memory advice of a previous owner of the bytes. A page that extends beyond the block loses it as a whole.
+// Never blocks.
+void forget_advice(backend& b, allocation& a) {
+  a.history.set_advised(false);
+  const auto unset = [&](memory_advice what, memory_location where) {
+    try {
+      b.advise(a.begin, a.bytes, what, where);
+    } catch (const device_error&) {  // a failed device: hints about it do no harm
+    }
+  };
+  unset(memory_advice::unset_read_mostly, {});
+  unset(memory_advice::unset_preferred_location, {});
+  unset(memory_advice::unset_accessed_by, {});
+  for (int d = 0; d < b.device_count(); ++d) unset(memory_advice::unset_accessed_by, {d});
+}
 
 // Allocates on the device with the most free memory, among those whose memory kernels of `device` can reach. Null if
 // there is none.

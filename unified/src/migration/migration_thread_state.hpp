@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/unified/automatic.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -11,6 +12,6 @@ struct migration_thread_state {
   std::optional<migration> mode;
   std::string phase;
 };
-migration_thread_state& this_thread_migration();
+inline migration_thread_state& this_thread_migration() { return thread_object<migration_thread_state>::get(); }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -28,7 +28,7 @@ struct thread_context {
   // Scopes of the program: device_scope, memory_tag_scope.
   int device = 0;
   std::uint32_t tag = 0;  // a memory_label
-  // this_thread_number() assigns it on first use.
+  // Of the thread, to spread threads over the shards of pools (pool_shards).
   std::uint32_t number = ~std::uint32_t{0};
   // Nesting depth of chains of out-of-memory handlers: their callbacks may allocate, too.
   int handler_chains = 0;
