@@ -5,7 +5,7 @@
 
 #include "ferry/core/moving.hpp"
 #include "ferry/core/runtime.hpp"
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "sorting/part_exchange.hpp"
 
 namespace ferry::inline FERRY_ABI {

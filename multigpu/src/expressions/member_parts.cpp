@@ -5,8 +5,8 @@
 
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
-#include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/collective_group.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include "ferry/core/detail/operations/sort_key.hpp"
 #include "ferry/core/detail/sorting/sorting_request.hpp"
 #include "ferry/core/host.hpp"
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {

@@ -1,8 +1,8 @@
 #include "sorting/part_exchange.hpp"
 
 #include "ferry/core/copy.hpp"
-#include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/collective_group.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 void exchange_parts(const team& t, const std::function<part(std::size_t from, std::size_t to)>& sent,

@@ -10,9 +10,9 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/moving.hpp"
 #include "ferry/core/scalar.hpp"
-#include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 #include "ferry/multigpu/detail/sorting/sharded_sorting.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "sorting/part_exchange.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {

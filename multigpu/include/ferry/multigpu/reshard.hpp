@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/collective_group.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/version.hpp"

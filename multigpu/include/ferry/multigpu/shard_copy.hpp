@@ -6,7 +6,7 @@
 
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/support/function_ref.hpp"
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/version.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "ferry/core/boundary_conditions.hpp"
 #include "ferry/core/ghosts.hpp"
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/version.hpp"

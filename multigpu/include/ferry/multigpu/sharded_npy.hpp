@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "ferry/core/npy.hpp"
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/version.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/expressions/expression_operand.hpp"
 #include "ferry/core/parallel_reduce.hpp"
-#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/detail/teams/across_processes.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {

@@ -1,5 +1,4 @@
-/// @file
-/// Exchange of small data between all processes of a team, on the CPU, and operations that they execute together.
+// Exchange of small data between all processes of a team, on the CPU, and operations that they execute together.
 #pragma once
 #include <cstring>
 #include <span>
@@ -8,8 +7,8 @@
 #include <vector>
 
 #include "ferry/core/detail/support/function_ref.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/team.hpp"
-#include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
