@@ -71,7 +71,7 @@ usage& address_space::account(memory_kind kind, int device) {
 void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, std::uint64_t pool) {
   if (bytes == 0) return nullptr;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     usage& u = account(kind, device);
     const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
     const std::size_t limit = kind == memory_kind::device ? how_.memory_of(device) : 0;
@@ -96,27 +96,27 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     }
     p = ::operator new (lead_of(kind) + bytes + gap_of(kind), std::align_val_t{a.alignment});
   } catch (const std::bad_alloc&) {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     usage& u = account(kind, device);
     u.bytes -= bytes, --u.allocations;
     throw out_of_memory("out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes), bytes);
   }
   overwrite(p, fresh, lead_of(kind) + bytes + gap_of(kind));
   p = static_cast<std::byte*>(p) + lead_of(kind);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   table_.emplace(static_cast<const std::byte*>(p), std::move(a));
   return p;
 }
 
 void address_space::begin_life(void* p) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   allocation& a = table_.at(static_cast<const std::byte*>(p));
   a.born = true, a.freed = false;
   overwrite(p, fresh, a.bytes);
 }
 
 bool address_space::end_life(void* p) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   allocation& a = table_.at(static_cast<const std::byte*>(p));
   const bool lived = a.born && !a.freed;
   a.freed = true;
@@ -126,7 +126,7 @@ bool address_space::end_life(void* p) {
 
 void address_space::release_block(memory_kind kind, int device, void* p, std::size_t bytes) {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     table_.at(static_cast<const std::byte*>(p)).freed = false;
   }
   release(kind, device, p, bytes);
@@ -134,7 +134,7 @@ void address_space::release_block(memory_kind kind, int device, void* p, std::si
 
 void address_space::release(memory_kind kind, int device, void* p, std::size_t bytes) {
   if (p == nullptr && bytes == 0) return;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
     throw invalid_argument("cannot release " + std::string(words_of(kind)) + " memory at " + readable_address(p) +
                            " (" + readable_bytes(bytes) + "): " + why);
@@ -165,7 +165,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
 
 void address_space::pin(void* p, std::size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(p);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
     throw invalid_argument("cannot pin " + readable_bytes(bytes) + " at " + readable_address(p) + ": " + why);
   };
@@ -177,7 +177,7 @@ void address_space::pin(void* p, std::size_t bytes) {
 }
 
 void address_space::unpin(void* p, std::size_t bytes) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto found = table_.find(static_cast<const std::byte*>(p));
   if (found == table_.end() || !found->second.pinned_later || found->second.bytes != bytes)
     throw invalid_argument("cannot unpin " + readable_bytes(bytes) + " at " + readable_address(p) +
@@ -194,7 +194,7 @@ address_space::table::const_iterator address_space::find(const std::byte* p) con
 }
 
 place address_space::at(const void* p) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto* at = static_cast<const std::byte*>(p);
   const auto found = find(at);
   if (found == table_.end()) return {};
@@ -205,40 +205,40 @@ place address_space::at(const void* p) const {
 }
 
 std::span<const std::byte> address_space::guarded(const void* p) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const auto found = find(static_cast<const std::byte*>(p));
   if (found == table_.end() || found->second.kind != memory_kind::device) return {};
   return {found->first - guard_bytes, guard_bytes + found->second.bytes + guard_bytes};
 }
 
 usage address_space::held(memory_kind kind, int device) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return const_cast<address_space*>(this)->account(kind, device);
 }
 
 std::size_t address_space::resident(int device) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return resident_[static_cast<std::size_t>(device)];
 }
 
 void address_space::grant_pool(std::uint64_t pool, int device) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   has_pools_.store(true, std::memory_order_relaxed);
   pool_grants_[pool] |= std::uint64_t{1} << device;
 }
 
 void address_space::grant(int device, int peer) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   granted_[static_cast<std::size_t>(device)] |= std::uint64_t{1} << peer;
 }
 
 void address_space::revoke(int device, int peer) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   granted_[static_cast<std::size_t>(device)] &= ~(std::uint64_t{1} << peer);
 }
 
 bool address_space::is_granted(int device, int peer) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return (granted_[static_cast<std::size_t>(device)] >> peer & 1) != 0;
 }
 
@@ -272,7 +272,7 @@ bool address_space::is_granted_pool(std::uint64_t pool, int device) const {
 bool address_space::may_copy(int device, const void* p) const {
   const place here = at(p);
   if (!here.pool || here.kind != memory_kind::device || here.device == device) return true;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return is_granted_pool(here.pool, device);
 }
 
@@ -286,7 +286,7 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
   if (here.state == address_state::freed && !here.pool) return "were released";
   if (use.bytes > here.room) return "run past the end of an allocation, which ends after " + readable_bytes(here.room);
   if (how == reach::copied || here.kind != memory_kind::device || here.device == device) return {};
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (here.pool) {
     if (is_granted_pool(here.pool, device)) return {};
     return "belong to a pool of device " + std::to_string(here.device) + ", and " + on +

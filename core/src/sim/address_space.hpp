@@ -4,7 +4,6 @@
 #include <atomic>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/page_events.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 
@@ -134,35 +134,36 @@ class address_space {
   };
   using table = std::map<const std::byte*, allocation>;
 
-  table::const_iterator find(const std::byte* p) const;
+  table::const_iterator find(const std::byte* p) const FERRY_LOCKED(mutex_);
   std::string forbids(int device, const kernel_use& use, reach how) const;
-  bool is_granted_pool(std::uint64_t pool, int device) const;
-  usage& account(memory_kind kind, int device);
+  bool is_granted_pool(std::uint64_t pool, int device) const FERRY_LOCKED(mutex_);
+  usage& account(memory_kind kind, int device) FERRY_LOCKED(mutex_);
   template <class Self, class F>
-  static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);
+  static void each_page(Self& self, const void* p, std::size_t bytes,
+                        F&& f) FERRY_UNCHECKED_LOCKS;  // with the mutex locked
   static std::size_t size_of_page(const allocation& a, std::size_t index);
-  void carry(page& g, const part_of_page& part, int to, page_event_cause why);
-  bool eviction(int device, std::size_t bytes);
-  void settle(page& g, std::size_t whole, int to);
-  void count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes);
+  void carry(page& g, const part_of_page& part, int to, page_event_cause why) FERRY_LOCKED(mutex_);
+  bool eviction(int device, std::size_t bytes) FERRY_LOCKED(mutex_);
+  void settle(page& g, std::size_t whole, int to) FERRY_LOCKED(mutex_);
+  void count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes) FERRY_LOCKED(mutex_);
   static void give_back(const std::byte* p, const allocation& a);
   bool overwrites() const { return !how_.are_cpus || how_.check == check_level::all; }
   void overwrite(void* p, int pattern, std::size_t bytes) const;
 
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   const options how_;
-  table table_;
-  std::vector<usage> usage_;                            // per device, then unified, then host
-  std::vector<std::size_t> resident_;                   // bytes of managed pages, per device
-  std::uint64_t operations_ = 0;                        // operations on managed pages
-  std::vector<std::uint64_t> granted_;                  // granted_[d], bit p: d may use the memory of p
-  std::map<std::uint64_t, std::uint64_t> pool_grants_;  // by pool, bit d: d may use its memory
-  std::atomic<bool> has_pools_{false};                  // true after a driver's pool was created
-  traffic moved_;
+  table table_ FERRY_GUARDED_BY(mutex_);
+  std::vector<usage> usage_ FERRY_GUARDED_BY(mutex_);            // per device, then unified, then host
+  std::vector<std::size_t> resident_ FERRY_GUARDED_BY(mutex_);   // bytes of managed pages, per device
+  std::uint64_t operations_ FERRY_GUARDED_BY(mutex_) = 0;        // operations on managed pages
+  std::vector<std::uint64_t> granted_ FERRY_GUARDED_BY(mutex_);  // granted_[d], bit p: d may use the memory of p
+  std::map<std::uint64_t, std::uint64_t> pool_grants_ FERRY_GUARDED_BY(mutex_);  // by pool, bit d: d may use its memory
+  std::atomic<bool> has_pools_{false};  // true after a driver's pool was created
+  traffic moved_ FERRY_GUARDED_BY(mutex_);
   static constexpr std::size_t most_events = std::size_t{1} << 20;
-  bool counting_ = false;
-  std::vector<page_event> events_;
-  std::uint64_t lost_events_ = 0;
+  bool counting_ FERRY_GUARDED_BY(mutex_) = false;
+  std::vector<page_event> events_ FERRY_GUARDED_BY(mutex_);
+  std::uint64_t lost_events_ FERRY_GUARDED_BY(mutex_) = 0;
   std::deque<const std::byte*> quarantine_;
   std::size_t quarantined_ = 0;
 };

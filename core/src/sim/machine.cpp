@@ -125,7 +125,7 @@ bool machine::may_reach(int device, const void* p, const place& here) const {
 int machine::exchange_current_device(int device) {
   scheduler::refuse_inside_operation();
   check_device(device);
-  const std::lock_guard lock(current_mutex_);
+  const lock_guard lock(current_mutex_);
   return std::exchange(current_[std::this_thread::get_id()], device);
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "capture.hpp"
 #include "driver_pools.hpp"
 #include "ferry/core/detail/support/cpu_workers.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/version.hpp"
 #include "scheduler.hpp"
 #include "sim_backend.hpp"
@@ -190,15 +190,17 @@ class machine final : public backend, public inspector, public page_event_source
   scheduler schedule_;
   const std::vector<std::unique_ptr<cpu_workers>> workers_;  // of all devices, or of each; may be null
   const std::function<void(const kernel_text&)> check_functor_;
-  std::mutex functors_mutex_;
-  std::set<std::pair<int, std::string>> functors_;  // device, code: that were compiled
+  mutex functors_mutex_;
+  std::set<std::pair<int, std::string>> functors_
+      FERRY_GUARDED_BY(functors_mutex_);  // device, code: that were compiled
   std::map<std::uint64_t, stream> streams_;
   std::map<std::uint64_t, event> events_;
   std::map<std::uint64_t, graph> graphs_;
   driver_pools pools_{*this};
   std::array<std::uint64_t, 4> calls_{};  // by failing_verb
-  std::mutex current_mutex_;
-  std::map<std::thread::id, int> current_;  // CUDA's current device of each thread; initially 0
+  mutex current_mutex_;
+  std::map<std::thread::id, int> current_
+      FERRY_GUARDED_BY(current_mutex_);  // CUDA's current device of each thread; initially 0
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

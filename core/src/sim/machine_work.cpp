@@ -246,7 +246,7 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
 }
 
 void* machine::compile_functor(native_stream s, int device, const kernel_text& kernel) {
-  const std::lock_guard lock(functors_mutex_);
+  const lock_guard lock(functors_mutex_);
   std::pair of_device(device, kernel.code);
   if (functors_.contains(of_device)) return nullptr;
   if (is_capturing(s)) throw_uncompiled_in_capture(kernel);

@@ -28,9 +28,9 @@ void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& 
 }
 
 void address_space::move(const void* p, std::size_t bytes, memory_location to) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   ++operations_;
-  each_page(*this, p, bytes, [&](page& g, const part_of_page& part) {
+  each_page(*this, p, bytes, [&](page& g, const part_of_page& part) FERRY_UNCHECKED_LOCKS {
     g.used = operations_;
     carry(g, part, to.device, page_event_cause::asked);
   });
@@ -96,44 +96,44 @@ std::uint64_t address_space::clock() {
 }
 
 void address_space::count_events(bool on) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   counting_ = on;
   if (!on) events_.clear();
 }
 
 std::size_t address_space::waiting_events() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return events_.size();
 }
 
 void address_space::take_events(std::vector<page_event>& to) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   to.insert(to.end(), events_.begin(), events_.end());
   events_.clear();
 }
 
 std::uint64_t address_space::lost_events() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return lost_events_;
 }
 
 void address_space::discard(void* p, std::size_t bytes) {
   std::memset(p, 0xFF, bytes);
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   each_page(*this, p, bytes,
             [&](page& g, const part_of_page& part) { g.discarded = g.discarded || part.bytes == page_bytes; });
 }
 
 traffic address_space::moved() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return moved_;
 }
 
 void address_space::touch(int device, std::span<const kernel_use> uses) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   ++operations_;
   for (const kernel_use& use : uses)
-    each_page(*this, use.begin, use.bytes, [&](page& g, const part_of_page& part) {
+    each_page(*this, use.begin, use.bytes, [&](page& g, const part_of_page& part) FERRY_UNCHECKED_LOCKS {
       g.used = operations_;
       // As the driver does: duplicates read-mostly pages, and maps other advised pages remotely if they are at their
       // preferred location (cudaMemAdviseSetPreferredLocation).
@@ -147,7 +147,7 @@ void address_space::touch(int device, std::span<const kernel_use> uses) {
 
 void address_space::advise(const void* p, std::size_t bytes, memory_advice advice, memory_location where) {
   const std::uint64_t bit = where.is_host() ? 0 : std::uint64_t{1} << where.device;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   each_page(*this, p, bytes, [&](page& g, const part_of_page&) {
     switch (advice) {
       case memory_advice::read_mostly: g.read_mostly = true; break;
@@ -162,7 +162,7 @@ void address_space::advise(const void* p, std::size_t bytes, memory_advice advic
 
 std::map<int, std::size_t> address_space::residency(const void* p, std::size_t bytes) const {
   std::map<int, std::size_t> result;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   each_page(*this, p, bytes, [&](const page& g, const part_of_page& part) { result[g.device] += part.bytes; });
   return result;
 }

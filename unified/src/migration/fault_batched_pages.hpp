@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "ferry/core/detail/ordering/access_history.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -19,7 +19,7 @@ class fault_batched_pages {
   bool is_crowded(byte_range where, std::size_t page, int device, int most) {
     const auto at = reinterpret_cast<std::uintptr_t>(where.begin);
     const std::uint64_t bit = std::uint64_t{1} << (at % page * places / page);
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     turns& t = of_[{at / page * page, device}];
     if (t.seen & bit) t = {0, std::popcount(t.seen)};  // the same range again: a new round begins
     t.seen |= bit;
@@ -32,8 +32,8 @@ class fault_batched_pages {
     std::uint64_t seen = 0;  // a bit for each position whose range has moved in this round
     int before = 0;          // number of ranges in the last round
   };
-  std::mutex mutex_;
-  std::map<std::pair<std::uintptr_t, int>, turns> of_;  // by page and device
+  mutex mutex_;
+  std::map<std::pair<std::uintptr_t, int>, turns> of_ FERRY_GUARDED_BY(mutex_);  // by page and device
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail
