@@ -97,9 +97,9 @@ void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory
                                      const std::function<void()>& again) {
   refuse_inside_submission("allocate");
   const handler_chain::handlers all = handlers_.all();
-  struct climbing {
-    climbing() { ++this_thread_state.handler_chains; }
-    ~climbing() { --this_thread_state.handler_chains; }
+  struct chain_of_handlers {
+    chain_of_handlers() { ++this_thread_state.handler_chains; }
+    ~chain_of_handlers() { --this_thread_state.handler_chains; }
   } now;
   reason_of_failure reason(first);
   std::vector<memory_shortage::attempt> tried;

@@ -1,4 +1,4 @@
-// Internal streams of one owner: one for each device, taken on first use and given back by the destructor.
+// Internal streams of one owner: one for each device, created on first use, returned by the destructor.
 #pragma once
 #include <cstddef>
 #include <vector>
