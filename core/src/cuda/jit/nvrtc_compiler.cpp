@@ -66,7 +66,8 @@ std::string architecture_option(jit::architecture target, const int* supported, 
 
 std::string nvrtc_compiler::version() {
   int major = 0, minor = 0;
-  if (nvrtc_library::get().version(&major, &minor) != 0) throw not_supported("the version of NVRTC is unknown: nvrtcVersion failed");
+  if (nvrtc_library::get().version(&major, &minor) != 0)
+    throw not_supported("the version of NVRTC is unknown: nvrtcVersion failed");
   return "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
 }
 
