@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles with clang++, without generating code, each source alone and each public header that no source includes first.
+"""Compiles with clang++, without generating code, each source and each header under include/ alone.
 
     tools/check_syntax.py [--jobs N]
 
-The commands are those of the preset clang. Sources, not headers, share the standard library's headers precompiled: that halves
-their time. Prints what the compiler says. Exit status: 0 all compile, 1 some do not.
+The commands are those of the preset clang. A header that a source includes before all else is compiled with that source. The
+other sources share the standard library's headers precompiled, which halves their time. Prints what the compiler says. Exit
+status: 0 all compile, 1 some do not.
 """
 import argparse
 import concurrent.futures
@@ -31,11 +32,26 @@ def header_of(entry):
     return found[1] if found else None
 
 
+def first_include(entry):
+    """The name in the first line of a source that is for the preprocessor; none if that is no #include."""
+    line = re.search(r"^#.*", pathlib.Path(entry["file"]).read_text(), re.M)
+    found = re.match(r'#include ["<](.*)[">]', line[0]) if line else None
+    return found[1] if found else None
+
+
 def chosen(entries):
-    """The sources, then the headers that no source includes before all others."""
-    sources = [e for e in entries if not header_of(e)]
-    proven = {name for e in sources for name in includes_of(e)[:1]}
-    return sources, [e for e in entries if header_of(e) and header_of(e) not in proven]
+    """The entries to compile without precompiled headers, each of which checks a header, and the other sources."""
+    alone = {header_of(e): e for e in entries if header_of(e)}
+    others = []
+    for e in entries:
+        if header_of(e):
+            continue
+        name = first_include(e)
+        if name in alone and header_of(alone[name]):  # the first source of this header
+            alone[name] = e
+        else:
+            others.append(e)
+    return list(alone.values()), others
 
 
 def words_of(entry):
@@ -72,20 +88,20 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     subprocess.run(["cmake", "--preset", "clang", "--log-level=WARNING"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-    sources, headers = chosen(json.loads((BUILD / "compile_commands.json").read_text()))
-    if not sources or not headers:
-        sys.exit("the preset clang has no sources or no headers")
-    with_standard = ["-include-pch", str(precompile(sources))]
+    alone, others = chosen(json.loads((BUILD / "compile_commands.json").read_text()))
+    if not alone or not others:
+        sys.exit("the preset clang has no headers or no sources")
+    with_standard = ["-include-pch", str(precompile(others))]
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = [pool.submit(check, e, with_standard) for e in sources] + [pool.submit(check, e, []) for e in headers]
+        results = [pool.submit(check, e, []) for e in alone] + [pool.submit(check, e, with_standard) for e in others]
         for result in results:
             status, file, text = result.result()
             bad += status != 0
             if text:
                 print(f"{file}\n{text}", flush=True)
-    total = len(sources) + len(headers)
-    print(f"{total - bad} of {total} compile: {len(sources)} sources, {len(headers)} headers")
+    total = len(alone) + len(others)
+    print(f"{total - bad} of {total} compile: {len(alone)} for a header, {len(others)} other sources")
     sys.exit(1 if bad else 0)
 
 
