@@ -7,16 +7,16 @@
 
 BOOST_AUTO_TEST_SUITE(rules)
 
-// R16: two threads repeatedly enqueue joint operations on the same two streams, on arrays without overlap. An array
-// that both parts read has no exclusive owner, and its history is locked separately.
+// R16: two threads repeatedly enqueue joint operations on the same two streams. Each thread has its own arrays: one that
+// both parts read, or one for each part to write.
 BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
   fr::stream a = stream_on(0), b = stream_on(1);
-  const auto turns = [&](bool swapped, bool kept) {
+  const auto turns = [&](bool swapped, bool apart) {
     fr::pool calm(fr::devices()[0], {.kind = fr::pool_kind::split});  // enqueues no work on these streams
     const fr::pool_scope use(calm);
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
-      fr::detail::access of_a[] = {whole(x, kept)}, of_b[] = {whole(kept ? y : x, kept)};
+      fr::detail::access of_a[] = {whole(x, apart)}, of_b[] = {whole(apart ? y : x, apart)};
       fr::detail::joint_guard::part parts[] = {
           fr::detail::joint_guard::part(fr::detail::admission::unchecked(a.timeline(), of_a)),
           fr::detail::joint_guard::part(fr::detail::admission::unchecked(b.timeline(), of_b))};

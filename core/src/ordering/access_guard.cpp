@@ -111,51 +111,16 @@ ticket record_exclusive(timeline& on, std::span<const access> uses) {
   return can_record_exclusive(on, uses) ? record_locked(on, uses) : 0;
 }
 
-// Locks the tickets of several timelines, by address.
-class locked_tickets {
- public:
-  // The parts are sorted by timeline.
-  explicit locked_tickets(std::span<const joint_guard::part> parts) : parts_(parts) {
-    for (const joint_guard::part& p : parts_) p.on->lock();
-  }
-  ~locked_tickets() {
-    for (const joint_guard::part& p : parts_) p.on->unlock();
-  }
-  locked_tickets(const locked_tickets&) = delete;
-  locked_tickets& operator=(const locked_tickets&) = delete;
-
- private:
-  std::span<const joint_guard::part> parts_;
-};
-
-// record_exclusive for several streams, whose tickets are reserved together. Returns true if the uses were recorded.
-bool record_all_exclusive(std::span<joint_guard::part> parts) {
-  for (const joint_guard::part& p : parts)
-    if (!all_are_exclusive(*p.on, p.uses)) return false;
-  const locked_tickets lock(parts);
-  for (const joint_guard::part& p : parts)
-    if (!can_record_exclusive(*p.on, p.uses)) return false;
-  for (joint_guard::part& p : parts) p.at = record_locked(*p.on, p.uses);
-  return true;
-}
-
-// Records all uses of the parts, whose histories are locked. Returns true if one of these histories is contended.
+// Records all uses of the parts, whose histories are locked. The parts are sorted by timeline. Returns true if one of
+// these histories is contended.
 bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noexcept {
-  {
-    // all together, so that two joint operations have the same order on every stream (R16)
-    const locked_tickets lock(parts);
-    for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
-  }
+  // all tickets together, so that two joint operations have the same order on every stream (R16)
+  for (const joint_guard::part& p : parts) p.on->lock();
+  for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
+  for (const joint_guard::part& p : parts) p.on->unlock();
   for (const joint_guard::part& p : parts)
     for (const access& a : p.uses) a.what->history.add(*p.on, p.at, a.where, a.write);
-  bool exclusive = true, shared = false;
-  for (const joint_guard::part& p : parts) {
-    exclusive = exclusive && !p.on->records_always();
-    for (const access& a : p.uses)
-      exclusive = exclusive && a.what->history.is_only_of(*p.on);  // true only if no other part uses the history
-  }
-  for (const joint_guard::part& p : parts)
-    each_log(p.uses, [&](access_history& l) { l.note_exclusive_use(*p.on, exclusive); });
+  bool shared = false;
   each_log(all, [&](access_history& l) { shared |= l.take_contended(); });
   return shared;
 }
@@ -292,19 +257,15 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     return;
   }
   const unsigned failures = parts.empty() ? 0 : parts.front().on->registry().failures();  // before any ordering
-  bool may_be_exclusive = true;
+  std::vector<access> all;
   for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
-    may_be_exclusive = may_be_exclusive && !p.on->is_damaged();
     p.on->reserve_dependence();
+    sort_by_log(p.uses);
+    all.insert(all.end(), p.uses.begin(), p.uses.end());
   }
-  if (!may_be_exclusive || !record_all_exclusive(parts)) {
-    std::vector<access> all;
-    for (const part& p : parts) {
-      sort_by_log(p.uses);
-      all.insert(all.end(), p.uses.begin(), p.uses.end());
-    }
-    sort_by_log(all);
+  sort_by_log(all);
+  {
     const locked_logs locked(all);
     each_log(all, [&](access_history& l) { l.reserve(all.size()); });
     for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
