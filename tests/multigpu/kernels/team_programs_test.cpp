@@ -232,7 +232,7 @@ void run_program(std::size_t seed, fr::team t, std::size_t steps) {
 BOOST_AUTO_TEST_SUITE(team_programs)
 
 BOOST_AUTO_TEST_CASE(give_what_plain_arrays_give_under_every_schedule) {
-  for (std::size_t seed = 0; seed < seeds(300); ++seed) {
+  for (std::size_t seed = 0; seed < seeds(150); ++seed) {
     fr::simulation sim(simulated_machine(seed, 1 + seed % 5));
     run_program(seed, fr::team::all(), 40);
   }
