@@ -84,7 +84,7 @@ def name_of(declaration):
 
 
 def names_in(text):
-    """The names of namespace ferry that a header declares, and its macros."""
+    """The names of namespace ferry, and of its namespaces but detail, that a header declares, and its macros."""
     found = {m for m in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(FERRY_\w+)", text, re.M)}
     text = NOT_CODE.sub(lambda m: '""' if m[0][0] in "\"'R" else " ", text)
     text = DIRECTIVE.sub("", text).replace("::inline FERRY_ABI", "")
@@ -97,7 +97,8 @@ def names_in(text):
         if c in "{;}":
             declaration = text[begin:at].strip()
             space = re.fullmatch(r"(inline\s+)?namespace\s+([\w:]*)", declaration)
-            is_public = scopes and scopes[0] == "ferry" and all(s in ("ferry", "") for s in scopes)
+            inner = [s.removeprefix("ferry").removeprefix("::") for s in scopes]
+            is_public = scopes and scopes[0].split("::")[0] == "ferry" and not any("detail" in s.split("::") for s in inner)
             if c == "{" and space:
                 scopes.append("" if space[1] else space[2])
             elif c == "}":
@@ -111,7 +112,7 @@ def names_in(text):
                 is_forward = c == ";" and re.search(r"(^|>\s*)(class|struct)\s+\w+$", declaration)
                 name = name_of(declaration) if is_public and not is_forward else None
                 if name:
-                    found.add(name)
+                    found.add("::".join([s for s in inner if s] + [name]))
                 if c == "{":
                     at = balanced(text, at, "{", "}")
                     while at < len(text) and (is_value or text[at:at + 1].isspace()):
@@ -153,6 +154,7 @@ bool operator==(const one&, const one&);
 template <> struct four<int> {};
 namespace detail { struct eleven {}; }
 inline namespace FERRY_UNIT { void twelve(); }
+namespace more { class fourteen { }; }
 template <class F> requires requires(F f) { f(); } void thirteen(F f);
 }
 namespace std { template <> struct hash<int> {}; }
@@ -161,7 +163,7 @@ namespace std { template <> struct hash<int> {}; }
 
 def self_test():
     got = names_in(SAMPLE)
-    expected = sorted(["FERRY_SAMPLE", "one", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "thirteen"])
+    expected = sorted(["FERRY_SAMPLE", "one", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "thirteen", "more::fourteen"])
     if got != expected:
         print("missing:", sorted(set(expected) - set(got)), "too many:", sorted(set(got) - set(expected)))
     return got == expected
