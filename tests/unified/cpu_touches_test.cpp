@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_the_cpu_has_used_for_long) {
     const fr::migration_report r = fr::report_migration();
     const fr::cpu_touch* t = touch_in(line, "u", "late", r);
     BOOST_REQUIRE_MESSAGE(t, r.table());
-    BOOST_TEST((t->writes && !t->elements && t->asks == 1u));
+    BOOST_TEST((t->writes && !t->elements && t->checks == 1u));
   }
   fr::reset_migration_report();
   const int line = __LINE__ + 1;
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(elements_are_checked_once_unless_traced) {
   BOOST_TEST(m.at(1, 2) == 7);
   const std::string text = fr::explain(u);
   for (const int line : {second, second + 1, second + 2}) BOOST_TEST(has(text, at(line)), text);
-  BOOST_TEST(has(text, at(second + 1) + ", 5 asks"), text);
+  BOOST_TEST(has(text, at(second + 1) + ", 5 checks"), text);
   BOOST_TEST(has(fr::explain(m), "written by the CPU, by elements, in " + at(second + 3)), fr::explain(m));
   const fr::migration_report r = fr::report_migration();
   for (const int line : {second, second + 1, second + 2}) BOOST_TEST(touch_in(line, "u", "", r), r.table());
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(more_lines_than_are_shown) {
   const std::string own_name = "some.cpp";  // a header has a different name in each file that includes it
   (void)u.begin(fr::source_line{own_name.c_str(), 5});
   const fr::migration_report r = fr::report_migration();
-  const std::string more = "and 8 more lines of the CPU, 9 asks\n";
+  const std::string more = "and 8 more lines of the CPU, 9 checks\n";
   for (const std::string& text : {fr::explain(u), r.table()}) {
     BOOST_TEST(has(text, more), text);
     BOOST_TEST(times(text, "some.cpp:") == 32u);

@@ -267,7 +267,7 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
   const auto enqueue = [&](native_stream n) {
     m.backend().fill_strided(n, {to.data, to.stride_bytes}, shape, element);
   };
-  if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, enqueue);
+  if (!needs_staging(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, enqueue);
   // No copy-in is needed: the owner's device fills the memory.
   if (this_thread_state.capture)
     return submit_ordered(default_stream(device(home_of(to))), uses.get(), reach::by_copy, enqueue);

@@ -11,7 +11,7 @@ namespace ferry::inline FERRY_ABI::detail {
 
 bool is_out_of_reach(int device, const access& a) { return !runtime::current().copies().reaches(device, *a.what); }
 
-bool must_mirror(stream_ref s, std::span<const access> uses) {
+bool needs_staging(stream_ref s, std::span<const access> uses) {
   if (!runtime::current().peers().stages_kernels()) return false;
   need_current(s, uses);
   return std::any_of(uses.begin(), uses.end(),

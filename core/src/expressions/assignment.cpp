@@ -86,7 +86,7 @@ void submit_program(stream_ref s, const expression_program& p, const byte_ranges
   e.fast_math = fast_math_depth() > 0;
   const int device = s.timeline().device();
   const std::span<access> all{uses.begin(), uses.size()};
-  if (must_mirror(s, all)) [[unlikely]] {
+  if (needs_staging(s, all)) [[unlikely]] {
     staged_launch enqueue(s, all);
     const relocation move = enqueue.addresses();
     for (kernel_use& u : bytes) u.begin = move(u.begin);

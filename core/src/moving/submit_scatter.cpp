@@ -119,7 +119,7 @@ void submit_scatter(const stream_ref* given, scatter_request r, source_line at) 
   add(indices, false), add(values, false), add(*r.to, true);
   const int device = s.timeline().device();
   const std::span<access> all{uses.begin(), uses.size()};
-  if (must_mirror(s, all)) [[unlikely]] {
+  if (needs_staging(s, all)) [[unlikely]] {
     staged_launch enqueue(s, all);
     const relocation move = enqueue.addresses();
     for (kernel_use& u : bytes) u.begin = move(u.begin);

@@ -80,7 +80,7 @@ void submit_reductions(stream_ref s, const expression_program& p, std::span<cons
   }
   const int device = s.timeline().device();
   const std::span<access> all{uses.begin(), uses.size()};
-  if (must_mirror(s, all)) [[unlikely]] {
+  if (needs_staging(s, all)) [[unlikely]] {
     staged_launch enqueue(s, all);
     const relocation move = enqueue.addresses();
     for (kernel_use& u : bytes) u.begin = move(u.begin);

@@ -94,7 +94,7 @@ void bound_sorting::submit(const stream_ref& s, source_line at) {
     uses.push_back({&a, {a.begin, a.begin + needed}, true, true, at});
   }
   const std::span<access> all{uses.begin(), uses.size()};
-  if (must_mirror(s, all)) [[unlikely]] {
+  if (needs_staging(s, all)) [[unlikely]] {
     staged_launch enqueue(s, all);
     const relocation move = enqueue.addresses();
     for (kernel_use& u : bytes) u.begin = move(u.begin);

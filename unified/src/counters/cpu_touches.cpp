@@ -16,7 +16,7 @@ void note_touch(std::vector<cpu_touch>& touches, const coming_access& a) {
   const bool writes = a.mode != access_mode::in, elements = a.reach == host_reach::elements;
   for (cpu_touch& t : touches)
     if (t.writes == writes && t.elements == elements && is_same(t.at, a.at)) {
-      ++t.asks;
+      ++t.checks;
       return;
     }
   touches.push_back({a.at, writes, elements, 1});
@@ -25,10 +25,10 @@ void note_touch(std::vector<cpu_touch>& touches, const coming_access& a) {
 std::string more_touches(const std::vector<cpu_touch>& touches) {
   if (touches.size() <= shown_touches) return {};
   const std::size_t more = touches.size() - shown_touches;
-  std::uint64_t asks = 0;
-  for (std::size_t i = shown_touches; i < touches.size(); ++i) asks += touches[i].asks;
+  std::uint64_t checks = 0;
+  for (std::size_t i = shown_touches; i < touches.size(); ++i) checks += touches[i].checks;
   return "and " + std::to_string(more) + (more == 1 ? " more line" : " more lines") + " of the CPU, " +
-         std::to_string(asks) + (asks == 1 ? " ask" : " asks");
+         std::to_string(checks) + (checks == 1 ? " check" : " checks");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -12,7 +12,7 @@ inline constexpr std::size_t shown_touches = 32;
 
 // Counts a host access for its source line.
 void note_touch(std::vector<cpu_touch>& touches, const coming_access& a);
-// Returns text such as "and 8 more lines of the CPU, 12 asks", or "" if all lines are shown.
+// Returns text such as "and 8 more lines of the CPU, 12 checks", or "" if all lines are shown.
 std::string more_touches(const std::vector<cpu_touch>& touches);
 
 }  // namespace ferry::inline FERRY_ABI::detail

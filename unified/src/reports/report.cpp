@@ -18,7 +18,7 @@ namespace {
 const cpu_touch* busiest(const migration_entry& e, bool elements) {
   const cpu_touch* best = nullptr;
   const auto before = [](const cpu_touch& a, const cpu_touch& b) {
-    return a.at.is_known() != b.at.is_known() ? b.at.is_known() : a.asks < b.asks;
+    return a.at.is_known() != b.at.is_known() ? b.at.is_known() : a.checks < b.checks;
   };
   for (const cpu_touch& t : e.touches)
     if (t.elements == elements && (!best || before(*best, t))) best = &t;
@@ -54,7 +54,7 @@ std::string suggestion_for(const migration_entry& e) {
   if (e.to_devices.by_fault >= size && !e.stays)
     return "it moves by faults" + device_in_line(e) + ": prefetch(" + e.array +
            ", device) before that, or set FERRY_MIGRATION=automatic";
-  if (element && element->asks >= 3)
+  if (element && element->checks >= 3)
     return "the CPU looks at single elements" + cpu_in_line(e, element) +
            " between kernels: parallel_reduce() or a copied slice gives the value without moving pages";
   if (e.touches.empty() && there > 0 && !e.stays)

@@ -99,7 +99,7 @@ std::string migration_report::table() const {
     out << line << fixed_text(e.lost_milliseconds, 2) << '\n';
     for (const cpu_touch& t : std::span(e.touches).first(std::min(e.touches.size(), shown_touches)))
       out << "    CPU " << (t.writes ? "writes" : "reads") << (t.elements ? " elements" : "") << " in "
-          << (t.at.is_known() ? t.at.text() : "an unknown line") << " (" << t.asks << ")\n";
+          << (t.at.is_known() ? t.at.text() : "an unknown line") << " (" << t.checks << ")\n";
     if (const std::string more = more_touches(e.touches); !more.empty()) out << "    " << more << '\n';
     if (!e.suggestion.empty()) out << "    -> " << e.suggestion << '\n';
   }
@@ -126,7 +126,7 @@ std::string migration_report::json() const {
     const char* comma = "";
     for (const cpu_touch& t : e.touches) {
       out << comma << "{\"at\": " << json_string(t.at.text()) << ", \"writes\": " << (t.writes ? "true" : "false")
-          << ", \"elements\": " << (t.elements ? "true" : "false") << ", \"asks\": " << t.asks << "}";
+          << ", \"elements\": " << (t.elements ? "true" : "false") << ", \"checks\": " << t.checks << "}";
       comma = ", ";
     }
     out << "], \"device_use\": " << json_string(e.device_use.text());

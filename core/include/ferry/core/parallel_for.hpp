@@ -101,7 +101,7 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
   if (detail::is_empty(space)) return;
   detail::access_list<(most_arrays<A> + ... + 0)> uses;
   (detail::add_use(uses, a), ...);
-  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+  if (detail::needs_staging(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);

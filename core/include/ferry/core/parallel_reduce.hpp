@@ -104,7 +104,7 @@ void reduce(stream_ref s, source_line at, const Space& space, const F& f, const 
   detail::access_list<(most_arrays<A> + ... + 2)> uses;
   (detail::add_use(uses, a), ...);
   detail::add_use(uses, result);
-  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+  if (detail::needs_staging(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);

@@ -57,7 +57,7 @@ void submit_call(located<stream_ref> to, used_by by, const F&, const Values& val
   const stream_ref s = to.value;
   access_list<(most_arrays<A> + ... + 0)> uses;
   (add_use(uses, a), ...);
-  if (must_mirror(s, uses.get())) [[unlikely]] {
+  if (needs_staging(s, uses.get())) [[unlikely]] {
     search_call(s, to.at, by, values, a...);
     staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);
@@ -90,7 +90,7 @@ void simulate_call(const located<stream_ref>& to, const G& g, const A&... a) {
     const host_task_scope inside;
     (*f)(p...);
   };
-  if (must_mirror(s, uses.get())) [[unlikely]] {
+  if (needs_staging(s, uses.get())) [[unlikely]] {
     search_call(s, to.at, used_by::task, g, a...);
     staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);

@@ -23,7 +23,7 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   if (detail::is_empty(space)) return;
   detail::access_list<4 * (detail::most_arrays<A> + ... + 0)> uses;
   (detail::add_shard_use(uses, a), ...);
-  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+  if (detail::needs_staging(s, uses.get())) [[unlikely]] {
     detail::search_call(s, {}, detail::used_by::kernel, f, a...);
     detail::staged_launch enqueue(s, uses.get());
     detail::poison_shard_outputs(enqueue, a...);

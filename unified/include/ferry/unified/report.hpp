@@ -15,13 +15,13 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup unified
 /// @{
 
-/// One line of the program in which the CPU accessed an array. `asks` counts the host access checks that examined the
+/// One line of the program in which the CPU accessed an array. `checks` counts the host access checks that examined the
 /// access history. A loop over a raw pointer makes one check. Elements make one until a device uses the array; with
 /// trace_elements, each access makes one.
 struct cpu_touch {
   source_line at;
   bool writes = false, elements = false;
-  std::uint64_t asks = 0;
+  std::uint64_t checks = 0;
 };
 
 /// Bytes that moved in one direction. by_fault is an estimate by the library, from the last user of each range.

@@ -10,6 +10,6 @@ namespace ferry::inline FERRY_ABI::detail {
 
 bool is_out_of_reach(int device, const access& a);
 // True if the stream's device cannot access memory of one of the uses, and staging copies are enabled.
-bool must_mirror(stream_ref s, std::span<const access> uses);
+bool needs_staging(stream_ref s, std::span<const access> uses);
 
 }  // namespace ferry::inline FERRY_ABI::detail

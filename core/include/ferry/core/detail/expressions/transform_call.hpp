@@ -115,7 +115,7 @@ void transform_arrays(const stream_ref* given, source_line at, const F& f, A... 
   const stream_ref s = given ? *given : default_stream(placement(a...));
   access_list<(most_arrays<A> + ... + 0)> uses;
   (add_use(uses, a), ...);
-  if (must_mirror(s, uses.get())) [[unlikely]] {
+  if (needs_staging(s, uses.get())) [[unlikely]] {
     search_call(s, at, used_by::kernel, f, a...);
     staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);

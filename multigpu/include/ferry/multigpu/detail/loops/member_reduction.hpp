@@ -59,7 +59,7 @@ class member_reduction {
     if (is_empty(space)) return;
     access_list<4 * (most_arrays<A> + ... + 0) + 2> uses;
     (add_shard_use(uses, a), ...);
-    if (must_mirror(stream_, uses.get())) [[unlikely]] {
+    if (needs_staging(stream_, uses.get())) [[unlikely]] {
       search_call(stream_, {}, used_by::kernel, f, a...);
       staged_launch enqueue(stream_, uses.get());
       poison_shard_outputs(enqueue, a...);
