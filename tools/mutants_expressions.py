@@ -78,7 +78,7 @@ MUTANTS = [
     ("functions", "further arguments have no part in the shape", (PROGRAM, "p.shape = common_shape(both);", ";")),
     ("functions", "arguments of bound calls are not renumbered", (BOUND, "c.value[x] = keep(p, c.value[x], to);", "keep(p, c.value[x], to);")),
     ("functions", "all functions have one number", (FUNCTION, "const auto next = static_cast<std::uint32_t>(numbers->size() + 1);", "const auto next = std::uint32_t{1};")),
-    ("functions", "used functions have no part in the key", (FUNCTION, "key += std::to_string(number_of(*used)) + \" \";", "(void)used;")),
+    ("functions", "used functions have no part in the key", (FUNCTION, "key += concat(number_of(*used), \" \");", "(void)used;")),
     ("functions", "used functions are left out of sources", (FUNCTION_TEXT, "for (const function_definition* used : f.uses) add_function(all, *used);", ";")),
     ("functions", "calls have no part in shapes", (KERNEL_PLAN, "to = std::copy_n(reinterpret_cast<const char*>(c.value.data()), c.function->parameters, to + sizeof number);", ";")),
     ("transform", "overlaps as other elements are accepted", (LAYOUT, "if (x >= outputs && is_same) continue;", "continue;")),

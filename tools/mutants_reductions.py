@@ -38,7 +38,7 @@ MUTANTS = [
     ("counts", "bins have their high edge", (PROGRAM, "apply(operation::greater_equal, real, p, edge(next(1)))", "apply(operation::greater, real, p, edge(next(1)))")),
     ("counts", "the highest value has no bin", (PROGRAM, "apply(operation::less_equal, real, p, number(high))", "apply(operation::less, real, p, number(high))")),
     ("axes", "axes count from the last", (PROGRAM, "const int from_last = axis < 0 ? -1 - axis : rank - 1 - axis;", "const int from_last = axis < 0 ? -1 - axis : axis;")),
-    ("axes", "an axis may be named twice", (PROGRAM, "    if (bits & bit)\n", "    if (false)\n")),
+    ("axes", "an axis may be named twice", (PROGRAM, "    if (bits & bit) throw", "    if (false) throw")),
     ("axes", "positions follow the memory", (BOUND, "  if (need_positions) std::sort(order.axes.begin() + first, order.axes.begin() + order.count);\n", "")),
     ("axes", "positions count backwards in reversed views", (BOUND, "is_backwards(p, all[k]) && !(need_positions && is_reduced(all[k]));", "is_backwards(p, all[k]);")),
     ("axes", "kept axes go before reduced ones", (BOUND, "while (inner != n && !is_reduced(all[inner])) ++inner;", "for (std::size_t k = 0; k != n; ++k) inner += !is_reduced(all[k]);")),

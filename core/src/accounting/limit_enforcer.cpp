@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accounting/above_memory_limit.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/memory_handlers.hpp"
 #include "support/memory_sizes.hpp"
 
@@ -144,15 +145,14 @@ limit_rule limit_enforcer::rule_of(const scoped_memory_limit& given) const {
   const memory_scope& scope = given.scope;
   const memory_limit& l = given.limit;
   if (scope.on && (scope.on->index() < 0 || static_cast<std::size_t>(scope.on->index()) >= pools_.devices()))
-    throw invalid_argument("a limit for device " + std::to_string(scope.on->index()) + ", of " +
-                           std::to_string(pools_.devices()) + " devices");
+    throw invalid_argument(concat("a limit for device ", scope.on->index(), ", of ", pools_.devices(), " devices"));
   const std::size_t whole = pools_.capacity_of(scope);
   if (whole == 0 && scope.tag.empty())
     throw invalid_argument("a limit on " + scope.text() + " of no device: name one with .on, or a tag");
   limit_rule r{scope, intern_tag(scope.tag), limit_rule::none, limit_rule::none, {}, {}};
   const auto resolve = [&](const memory_size& size, std::string_view which, std::size_t& bytes, std::string& as) {
     if (!size.is_set()) return;
-    const std::string what = "the " + std::string(which) + " limit of " + size.text() + " on " + scope.text();
+    const std::string what = concat("the ", which, " limit of ", size.text(), " on ", scope.text());
     if (size.is_percentage() && whole == 0)
       throw invalid_argument(what + " is a part of nothing: name the device with .on, or give bytes");
     bytes = size.bytes_of(whole);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -12,16 +13,17 @@ using namespace detail;
 namespace {
 
 [[noreturn]] void refuse(std::string_view part, const std::string& why) {
-  throw parse_error("'" + std::string(part) + "' is no memory limit: " + why +
-                    ". Allowed are soft:AMOUNT, hard:AMOUNT, or both by a comma, as in soft:60%,hard:8GiB; in "
-                    "FERRY_MEMORY_LIMIT also several such parts, separated by ';', with device=NUMBER, "
-                    "kind=device|unified|host and tag=NAME, as in soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB");
+  throw parse_error(
+      concat("'", part, "' is no memory limit: ", why,
+             ". Allowed are soft:AMOUNT, hard:AMOUNT, or both by a comma, as in soft:60%,hard:8GiB; in "
+             "FERRY_MEMORY_LIMIT also several such parts, separated by ';', with device=NUMBER, "
+             "kind=device|unified|host and tag=NAME, as in soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB"));
 }
 
 void parse_scope(std::string_view part, std::string_view key, std::string_view value, memory_scope& scope) {
-  const std::string quoted = "'" + std::string(key) + "=" + std::string(value) + "'";
+  const std::string quoted = concat("'", key, "=", value, "'");
   const auto once = [&](bool is_new) {
-    if (!is_new) refuse(part, "'" + std::string(key) + "' is given twice");
+    if (!is_new) refuse(part, concat("'", key, "' is given twice"));
   };
   if (key == "device") {
     once(!scope.on);
@@ -54,7 +56,7 @@ scoped_memory_limit parse_part(std::string_view part) {
                             : item.starts_with("hard:") ? &l.limit.hard
                                                         : nullptr;
     if (to) {
-      if (to->is_set()) refuse(part, "'" + std::string(item.substr(0, 4)) + "' is given twice");
+      if (to->is_set()) refuse(part, concat("'", item.substr(0, 4), "' is given twice"));
       try {
         *to = memory_size(item.substr(5));
       } catch (const parse_error& e) {
@@ -63,7 +65,7 @@ scoped_memory_limit parse_part(std::string_view part) {
     } else if (const std::size_t at = item.find('='); at != item.npos) {
       parse_scope(part, item.substr(0, at), item.substr(at + 1), l.scope);
     } else {
-      refuse(part, "'" + std::string(item) + "' is neither soft: nor hard:");
+      refuse(part, concat("'", item, "' is neither soft: nor hard:"));
     }
     if (comma == rest.npos) break;
     rest.remove_prefix(comma + 1);
@@ -75,10 +77,8 @@ scoped_memory_limit parse_part(std::string_view part) {
 }  // namespace
 
 std::string memory_scope::text() const {
-  std::string s = kind          ? std::string(kind_name(*kind)) + " memory"
-                  : tag.empty() ? "device and unified memory"
-                                : "memory";
-  if (on) s += " of device " + std::to_string(on->index());
+  std::string s = kind ? concat(kind_name(*kind), " memory") : tag.empty() ? "device and unified memory" : "memory";
+  if (on) s += concat(" of device ", on->index());
   if (!tag.empty()) s += " under the tag '" + tag + "'";
   return s;
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "support/memory_sizes.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -25,20 +26,20 @@ std::string joined(const std::vector<std::string>& parts) {
 }  // namespace
 
 std::string memory_shortage::text() const {
-  const std::string on = "device " + std::to_string(device);
-  std::string s = "out of memory: cannot allocate " + bytes_text(requested) + " of " + std::string(kind_name(kind)) +
-                  " memory on " + on + ".\n  why: " + why;
+  const std::string on = concat("device ", device);
+  std::string s = concat("out of memory: cannot allocate ", bytes_text(requested), " of ", kind_name(kind),
+                         " memory on ", on, ".\n  why: ", why);
   s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
        bytes_text(this_process) + " through ferry";
-  s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
-       (retained + quarantined > 0 ? retained_text(retained, quarantined) + ", " : "") + bytes_text(reserved) +
-       " reserved by pools, largest free block " + bytes_text(largest_free_block);
+  s += concat("\n  ", kind_name(kind), " memory there: ", bytes_text(allocated), " allocated by arrays, ",
+              retained + quarantined > 0 ? retained_text(retained, quarantined) + ", " : "", bytes_text(reserved),
+              " reserved by pools, largest free block ", bytes_text(largest_free_block));
   s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
   s += "\n  largest holders: ";
   if (holders.empty()) s += "none";
   for (std::size_t i = 0; i < holders.size(); ++i)
-    s += (i == 0 ? "" : ", ") + name_of(holders[i]) + " " + bytes_text(holders[i].bytes) + " in " +
-         std::to_string(holders[i].arrays) + (holders[i].arrays == 1 ? " array" : " arrays");
+    s += concat(i == 0 ? "" : ", ", name_of(holders[i]), " ", bytes_text(holders[i].bytes), " in ", holders[i].arrays,
+                holders[i].arrays == 1 ? " array" : " arrays");
   s += "\n  tried: ";
   if (tried.empty()) s += "nothing";
   for (std::size_t i = 0; i < tried.size(); ++i)

@@ -6,6 +6,7 @@
 
 #include "accounting/above_memory_limit.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -27,9 +28,8 @@ std::vector<std::string> advice_on(const memory_shortage& s, bool is_limit, cons
   if (s.kind == memory_kind::device) {
     for (int d = 0; d < backend.device_count(); ++d)
       if (const device_memory m = backend.memory(d); d != s.device && m.free_bytes >= s.requested) {
-        advice.push_back("device " + std::to_string(d) + " has " + bytes_text(m.free_bytes) +
-                         " free: place the array there" +
-                         (policy.spill_to_peers ? "" : ", or let ferry do it (FERRY_OOM=spill)"));
+        advice.push_back(concat("device ", d, " has ", bytes_text(m.free_bytes), " free: place the array there",
+                                policy.spill_to_peers ? "" : ", or let ferry do it (FERRY_OOM=spill)"));
         break;
       }
     advice.emplace_back("a unified array may be larger than the device");

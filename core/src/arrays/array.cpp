@@ -4,6 +4,7 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_shortage.hpp"
 #include "ferry/core/pool.hpp"
@@ -93,8 +94,7 @@ allocation_ref detail::allocate_array(memory_kind kind, device d, std::size_t co
   (void)m.properties(d.index());
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, element_bytes, &bytes))
-    throw invalid_argument(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
-                           " bytes are more than 2^64 bytes");
+    throw invalid_argument(concat(count, " elements of ", element_bytes, " bytes are more than 2^64 bytes"));
   if (bytes == 0) return {};
   if (workspace_turn* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
   return allocate_block(m, kind, d.index(), bytes);

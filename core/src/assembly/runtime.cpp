@@ -13,6 +13,7 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_checks.hpp"
@@ -93,8 +94,8 @@ void runtime::synchronized() noexcept {
 
 const device_properties& runtime::properties(int device) const {
   if (device < 0 || static_cast<std::size_t>(device) >= properties_.size())
-    throw invalid_argument("there is no device " + std::to_string(device) + ": this machine has devices 0 to " +
-                           std::to_string(properties_.size() - 1) + " (see ferry::devices())");
+    throw invalid_argument(concat("there is no device ", device, ": this machine has devices 0 to ",
+                                  properties_.size() - 1, " (see ferry::devices())"));
   return properties_[static_cast<std::size_t>(device)];
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -17,8 +18,7 @@ void need_indices_inside(const scatter_task& t) {
   for (std::size_t k = 0; k != t.extent[t.axis]; ++k) {
     const std::int64_t i = t.index(k);
     if (i >= -t.indexed && i < t.indexed) continue;
-    throw invalid_argument("index " + std::to_string(i) + " is outside of an axis of extent " +
-                           std::to_string(t.indexed));
+    throw invalid_argument(concat("index ", i, " is outside of an axis of extent ", t.indexed));
   }
 }
 
@@ -27,8 +27,8 @@ void need_different_indices(const scatter_task& t) {
   for (std::size_t k = 0; k != all.size(); ++k) all[k] = t.index(k) < 0 ? t.index(k) + t.indexed : t.index(k);
   std::sort(all.begin(), all.end());
   if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
-    throw invalid_argument("index " + std::to_string(*twice) +
-                           " occurs twice: which value is stored is not defined (fr::scatter_add adds them)");
+    throw invalid_argument(
+        concat("index ", *twice, " occurs twice: which value is stored is not defined (fr::scatter_add adds them)"));
 }
 
 // Calls f(destination, value) for all values, in their order.

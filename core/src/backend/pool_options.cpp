@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -30,7 +31,7 @@ void each_special_option(F f) {
 std::string names_of(kind_set kinds) {
   std::string all;
   for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned})
-    if (kinds & set_of(k)) all += (all.empty() ? "" : ", ") + std::string(pool_kind_name(k));
+    if (kinds & set_of(k)) all += detail::concat(all.empty() ? "" : ", ", pool_kind_name(k));
   return all;
 }
 
@@ -38,25 +39,26 @@ std::string names_of(kind_set kinds) {
 
 void check_values(const pool_options& o) {
   if (!std::has_single_bit(o.granularity))
-    refuse("a granularity of " + std::to_string(o.granularity) + " bytes: it must be a power of two");
+    refuse(detail::concat("a granularity of ", o.granularity, " bytes: it must be a power of two"));
   if (o.small_segment < o.granularity || o.large_segment < o.small_segment)
-    refuse("segments of " + std::to_string(o.small_segment) + " and " + std::to_string(o.large_segment) +
-           " bytes: the small one must hold a block of " + std::to_string(o.granularity) +
-           " bytes, and the large one be no smaller");
+    refuse(detail::concat("segments of ", o.small_segment, " and ", o.large_segment,
+                          " bytes: the small one must hold a block of ", o.granularity,
+                          " bytes, and the large one be no smaller"));
   if (o.gc_threshold && !(*o.gc_threshold > 0 && *o.gc_threshold < 1))
-    refuse("gc_threshold = " + std::to_string(*o.gc_threshold) +
-           ": it is a share of the device's memory, above 0 and below 1; leave it out to never collect");
+    refuse(
+        detail::concat("gc_threshold = ", std::to_string(*o.gc_threshold),
+                       ": it is a share of the device's memory, above 0 and below 1; leave it out to never collect"));
   if (o.max_split_size < o.granularity)
-    refuse("max_split_size = " + std::to_string(o.max_split_size) + ": no block is smaller than the granularity of " +
-           std::to_string(o.granularity) + " bytes");
+    refuse(detail::concat("max_split_size = ", o.max_split_size, ": no block is smaller than the granularity of ",
+                          o.granularity, " bytes"));
 }
 
 void check_kind(const pool_options& o) {
   const pool_kind kind = o.kind == pool_kind::automatic ? pool_kind::split : o.kind;
   each_special_option([&](const char* name, kind_set have, auto option) {
     if (!(have & set_of(kind)) && o.*option != pool_options{}.*option)
-      refuse(std::string(name) + ": " + pool_kind_name(kind) + " pools do not have it, " + names_of(have) +
-             " pools do; choose the kind (.kind), or leave it out");
+      refuse(detail::concat(name, ": ", pool_kind_name(kind), " pools do not have it, ", names_of(have),
+                            " pools do; choose the kind (.kind), or leave it out"));
   });
 }
 
@@ -76,8 +78,8 @@ const char* pool_kind_name(pool_kind k) {
 pool_kind parse_pool_kind(std::string_view text) {
   for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned, pool_kind::none})
     if (text == pool_kind_name(k)) return k;
-  throw parse_error("'" + std::string(text) +
-                    "' is no kind of pool (FERRY_POOL): allowed are driver, split, binned and none");
+  throw parse_error(
+      detail::concat("'", text, "' is no kind of pool (FERRY_POOL): allowed are driver, split, binned and none"));
 }
 
 void detail::check_pool_options(const pool_options& o) {

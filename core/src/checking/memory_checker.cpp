@@ -7,6 +7,7 @@
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
@@ -64,11 +65,11 @@ memory_checker::~memory_checker() {
 
 void memory_checker::set(const std::optional<memory_checks>& what) {
   if (what && what->red_zone % 256 != 0)
-    throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
-                           " bytes: it must be a multiple of 256, so that arrays stay aligned");
+    throw invalid_argument(
+        concat("a red zone of ", what->red_zone, " bytes: it must be a multiple of 256, so that arrays stay aligned"));
   if (what && what->red_zone > most_bytes_at_once)
-    throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
-                           " bytes: more than any computer has addresses for");
+    throw invalid_argument(
+        concat("a red zone of ", what->red_zone, " bytes: more than any computer has addresses for"));
   if (!what) retire_late_ones();
   std::lock_guard lock(mutex_);
   settings_ = what;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "checking/memory_checker.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
@@ -16,9 +17,9 @@ using namespace detail;
 namespace {
 
 [[noreturn]] void refuse(std::string_view whole, std::string_view part, std::string_view why) {
-  throw parse_error("FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " + std::string(why) +
-                    ". Allowed: on; off; or, separated by ';': poison=on|off, zone=BYTES (a multiple of 256), "
-                    "quarantine=BYTES (plain or with KiB, MiB, GiB), blocks=N");
+  throw parse_error(concat("FERRY_POISON \"", whole, "\": \"", part, "\" ", why,
+                           ". Allowed: on; off; or, separated by ';': poison=on|off, zone=BYTES (a multiple of 256), "
+                           "quarantine=BYTES (plain or with KiB, MiB, GiB), blocks=N"));
 }
 
 std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {

@@ -8,6 +8,7 @@
 #include "copies/copy_operation.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/fill.hpp"
 #include "ordering/capture.hpp"
 
@@ -74,8 +75,8 @@ copy_side packed_in(std::vector<std::byte>& memory, const strided_shape& shape, 
 void need_memory_of_the_cpu(const copy_side& side) {
   const pointer_attributes p = runtime::current().backend().attributes(side.data);
   if (p.is_known && p.kind == memory_kind::device)
-    throw invalid_argument("copy of memory of the CPU: a span or mdspan is of memory of device " +
-                           std::to_string(p.device) + ": give the array, or ferry::borrow it first");
+    throw invalid_argument(concat("copy of memory of the CPU: a span or mdspan is of memory of device ", p.device,
+                                  ": give the array, or ferry::borrow it first"));
 }
 
 // Copies between two sides that are no arrays, on the CPU. Uses several threads for large contiguous sides.

@@ -6,6 +6,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"
@@ -61,8 +62,7 @@ copy_options copy_engine::options() const {
 void copy_engine::options(const copy_options& o) {
   const auto need = [](const char* name, std::size_t value, std::size_t least, std::size_t most) {
     if (value < least || value > most)
-      throw invalid_argument("copy_options: " + std::string(name) + " is " + std::to_string(value) + ": allowed are " +
-                             std::to_string(least) + " to " + std::to_string(most));
+      throw invalid_argument(concat("copy_options: ", name, " is ", value, ": allowed are ", least, " to ", most));
   };
   for (const auto& [name, bytes] : {std::pair{"chunk_bytes", o.chunk_bytes},
                                     {"small_chunk_bytes", o.small_chunk_bytes},
@@ -134,7 +134,7 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
 
 std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const {
   using reason = route_choice::reason;
-  const std::string pair = "devices " + std::to_string(c.from) + " and " + std::to_string(c.to);
+  const std::string pair = concat("devices ", c.from, " and ", c.to);
   switch (c.why) {
     case reason::one_place: return "the driver copies it at once";
     case reason::link: return pair + " are peers";
@@ -145,8 +145,8 @@ std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const
     }
     case reason::in_graph: return pair + " do not reach each other's memory; pinned memory of the graph";
     case reason::threads:
-      return "pageable memory, " + std::to_string(thread_count(c.from)) + " threads copy it through pinned chunks";
-    case reason::small: return "pageable memory, and only " + std::to_string(bytes) + " bytes: left to the driver";
+      return concat("pageable memory, ", thread_count(c.from), " threads copy it through pinned chunks");
+    case reason::small: return concat("pageable memory, and only ", bytes, " bytes: left to the driver");
     case reason::few_threads: return "pageable memory, and no second core to copy it: left to the driver";
     case reason::on_cpu: return "memory of the CPU, which copies it";
     case reason::helpers: return "large, and other devices share their links";

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <ferry/core/detail/support/concat.hpp>
 #include <ferry/core/error.hpp>
 
 #include "backend_class.hpp"
@@ -99,9 +100,8 @@ void driver_pools::grant(native_pool p, int device) {
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, device, of.device), "grant access to a pool", device);
   if (!can)
-    throw peer_access_error("device " + std::to_string(device) + " has no way to the memory of device " +
-                            std::to_string(of.device) +
-                            ", so not to its pools: copy the array first (ferry::clone_on)");
+    throw peer_access_error(concat("device ", device, " has no way to the memory of device ", of.device,
+                                   ", so not to its pools: copy the array first (ferry::clone_on)"));
   const relaxed_scope relaxed;
   set_access(raw(p), device);
 }

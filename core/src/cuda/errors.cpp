@@ -1,5 +1,6 @@
 #include "errors.hpp"
 
+#include <ferry/core/detail/support/concat.hpp>
 #include <ferry/core/error.hpp>
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -108,7 +109,7 @@ void fail(cudaError_t e, std::string_view verb, int device) {
   const int code = static_cast<int>(e);
   const error_kind kind = classify(code);
   std::string text;
-  text.append(verb).append(device >= 0 ? " on device " + std::to_string(device) : "");
+  text.append(verb).append(device >= 0 ? concat(" on device ", device) : "");
   text.append(" failed: ").append(cudaGetErrorName(e)).append(" (").append(cudaGetErrorString(e)).append("). ");
   text.append(way_out(code, kind));
   switch (kind) {
@@ -124,10 +125,8 @@ void fail(cudaError_t e, std::string_view verb, int device) {
 
 std::string out_of_memory_text(memory_kind kind, int device, std::size_t bytes, const device_memory& left) {
   const char* what = kind == memory_kind::device ? "device" : kind == memory_kind::unified ? "unified" : "pinned host";
-  std::string text = "allocate: no " + std::string(what) + " memory for " + std::to_string(bytes) + " bytes (device " +
-                     std::to_string(device);
-  if (left.total_bytes != 0)
-    text += ": " + std::to_string(left.free_bytes) + " bytes free of " + std::to_string(left.total_bytes);
+  std::string text = concat("allocate: no ", what, " memory for ", bytes, " bytes (device ", device);
+  if (left.total_bytes != 0) text += concat(": ", left.free_bytes, " bytes free of ", left.total_bytes);
   text += "). Free arrays, trim pools of this and other processes, or work in smaller pieces";
   if (kind == memory_kind::host) text += "; pinned memory is also limited by the machine's RAM and `ulimit -l`";
   return text;

@@ -3,6 +3,7 @@
 #include "cuda/jit/expression_kernels.hpp"
 #include "cuda/jit/interpreter_kernel.hpp"
 #include "cuda/jit/tile_kernel.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/function_text.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
@@ -55,20 +56,20 @@ void cuda_backend::interpret(native_stream stream, int device, const evaluation&
   // The interpreter refuses programs of this size: blocks until their kernel is compiled.
   if (!is_capturing(stream))
     if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
-  throw not_supported(std::string(evaluating) + ": a program of " + std::to_string(e.code.size()) +
-                      " operations is too large for the interpreter, and its kernel is not compiled (" +
-                      kernels_->why_not(device, p.shape()) +
-                      "): precompile it before a capture (fr::precompile), or evaluate a part of it into an array "
-                      "first (fr::evaluate)");
+  throw not_supported(concat(evaluating, ": a program of ", e.code.size(),
+                             " operations is too large for the interpreter, and its kernel is not compiled (",
+                             kernels_->why_not(device, p.shape()),
+                             "): precompile it before a capture (fr::precompile), or evaluate a part of it into an "
+                             "array first (fr::evaluate)"));
 }
 
 // Blocks until the kernel is compiled, and returns it. For evaluations that call functions or gather elements, which
 // the interpreter kernel does not support.
 void* cuda_backend::finish_needed(int device, const evaluation& e, const generator::kernel_plan& p) {
   if (void* const function = kernels_->finish(device, e, p)) return function;
-  throw not_supported(
-      std::string(evaluating) + what_needs_a_kernel(e) +
-      ": its kernel cannot be compiled, and only compiled kernels do that: " + kernels_->why_not(device, p.shape()));
+  throw not_supported(concat(
+      evaluating, what_needs_a_kernel(e),
+      ": its kernel cannot be compiled, and only compiled kernels do that: ", kernels_->why_not(device, p.shape())));
 }
 
 // Inside a capture, requests no kernels: a program whose kernel is not compiled is interpreted.
@@ -82,9 +83,9 @@ void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, st
   void* function = kernels_->find(device, plan.shape());
   if (!function && needs_compiled_kernel(e)) [[unlikely]] {
     if (is_capturing(s))
-      throw not_supported(std::string(evaluating) + what_needs_a_kernel(e) +
-                          ": its kernel is not compiled, and captures compile nothing: precompile it before the "
-                          "capture (fr::precompile), or evaluate it once");
+      throw not_supported(concat(evaluating, what_needs_a_kernel(e),
+                                 ": its kernel is not compiled, and captures compile nothing: precompile it before the "
+                                 "capture (fr::precompile), or evaluate it once"));
     function = finish_needed(device, e, plan);
   }
   if (!function) [[unlikely]]
@@ -107,7 +108,7 @@ bool cuda_backend::prepare_evaluation(int device, const evaluation& e) {
 std::string cuda_backend::explain_evaluation(int device, const evaluation& e) {
   const generator::kernel_plan plan(e);
   return kernels_->text(device, plan.shape(), generator::kernel_source_for(e, plan),
-                        std::to_string(plan.blocks()) + " blocks of " + std::to_string(generator::kernel_plan::threads),
+                        concat(plan.blocks(), " blocks of ", generator::kernel_plan::threads),
                         needs_compiled_kernel(e) ? "not compiled" : "interpreted");
 }
 

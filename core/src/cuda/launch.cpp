@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend_class.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 
@@ -51,7 +52,7 @@ void cuda_backend::launch_compiled(native_stream s, int device, const compiled_l
     if (e == cudaSuccess) e = static_cast<cudaError_t>(by_driver(&how, function, k.parameters, nullptr));
   }
   if (e != cudaSuccess) [[unlikely]]
-    fail_on(e, "launch of kernel '" + std::string(k.name) + "'", stream);
+    fail_on(e, concat("launch of kernel '", k.name, "'"), stream);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "backend_class.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 
@@ -63,9 +64,8 @@ cuda_backend::cuda_backend(int devices)
 
 const cuda_backend::device_entry& cuda_backend::at(int device, std::string_view verb) const {
   if (device < 0 || device >= device_count())
-    throw invalid_argument(std::string(verb) + ": there is no device " + std::to_string(device) +
-                           "; this process sees " + std::to_string(device_count()) +
-                           ". Check the number and CUDA_VISIBLE_DEVICES");
+    throw invalid_argument(concat(verb, ": there is no device ", device, "; this process sees ", device_count(),
+                                  ". Check the number and CUDA_VISIBLE_DEVICES"));
   return devices_[static_cast<std::size_t>(device)];
 }
 
@@ -91,12 +91,11 @@ bool cuda_backend::can_access_peer(int device, int peer) const {
 
 void cuda_backend::enable_peer_access(int device, int peer) {
   if (!can_access_peer(device, peer))
-    throw peer_access_error("enable_peer_access: device " + std::to_string(device) + " (" +
-                            devices_[static_cast<std::size_t>(device)].properties.name +
-                            ") has no way to the memory of device " + std::to_string(peer) + " (" +
-                            devices_[static_cast<std::size_t>(peer)].properties.name +
-                            "). Copies between them still work (staged); for kernels copy the array first "
-                            "(ferry::clone_on), or use a unified array");
+    throw peer_access_error(concat(
+        "enable_peer_access: device ", device, " (", devices_[static_cast<std::size_t>(device)].properties.name,
+        ") has no way to the memory of device ", peer, " (", devices_[static_cast<std::size_t>(peer)].properties.name,
+        "). Copies between them still work (staged); for kernels copy the array first (ferry::clone_on), or use a "
+        "unified array"));
   if (device == peer) return;
   const relaxed_scope relaxed;
   const device_scope current(device, "enable_peer_access");

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "backend_class.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "platform/host_topology.hpp"
 
@@ -93,8 +94,8 @@ void cuda_backend::pin(void* p, std::size_t bytes) {
     int same_address = 0;
     check(cudaDeviceGetAttribute(&same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, d), "pin", d);
     if (same_address == 0)
-      throw not_supported("pin: device " + std::to_string(d) +
-                          " sees memory that is pinned later at another address. Use a ferry::host_array");
+      throw not_supported(
+          concat("pin: device ", d, " sees memory that is pinned later at another address. Use a ferry::host_array"));
   }
   constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
   cudaError_t e = cudaHostRegister(p, bytes, flags);
@@ -104,8 +105,8 @@ void cuda_backend::pin(void* p, std::size_t bytes) {
   }
   if (e == cudaErrorMemoryAllocation) {
     clear_pending();
-    throw out_of_memory("pin: the system pins no more: " + std::to_string(bytes) +
-                            " bytes. Pin less at a time; `ulimit -l` and the machine's RAM are the limits",
+    throw out_of_memory(concat("pin: the system pins no more: ", bytes,
+                               " bytes. Pin less at a time; `ulimit -l` and the machine's RAM are the limits"),
                         bytes);
   }
   check(e, "pin");

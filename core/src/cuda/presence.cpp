@@ -1,6 +1,7 @@
 // Detects CUDA support. No driver and no device are valid results; a driver that does not work is an error.
 #include <string>
 
+#include <ferry/core/detail/support/concat.hpp>
 #include <ferry/core/error.hpp>
 
 #include "cuda_backend.hpp"
@@ -9,7 +10,7 @@
 namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
-std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+std::string version(int v) { return concat(v / 1000, ".", v % 1000 / 10); }
 }  // namespace
 
 presence judge(int cuda_error, int driver_version, int devices) {

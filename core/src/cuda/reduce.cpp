@@ -4,6 +4,7 @@
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
 #include "ferry/core/detail/operations/reduction_evaluation.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/reduction_kernel.hpp"
 
@@ -32,8 +33,7 @@ void cuda_backend::launch_reduction(cudaStream_t s, void* function, const reduct
 void* cuda_backend::finish_reduction(int device, const generator::reduction_kernel& k) {
   const std::string shape = k.shape();
   if (void* const function = kernels_->finish(device, shape, [&] { return k.source(); })) return function;
-  throw not_supported(std::string(reduction_verb) +
-                      ": there is no compiled kernel: " + kernels_->why_not(device, shape));
+  throw not_supported(concat(reduction_verb, ": there is no compiled kernel: ", kernels_->why_not(device, shape)));
 }
 
 bool cuda_backend::prepare_reduction(int device, const reduction_evaluation& r) {
@@ -44,9 +44,9 @@ std::string cuda_backend::explain_reduction(int device, const reduction_evaluati
   const generator::reduction_kernel k(r);
   std::string launches;
   for (std::size_t launch = 0; launch != k.launches(); ++launch)
-    launches += (launch ? ", then " : "") + std::to_string(k.blocks(launch));
-  return kernels_->text(device, k.shape(), k.source(),
-                        launches + " blocks of " + std::to_string(generator::reduction_threads), "not compiled");
+    launches += concat(launch ? ", then " : "", k.blocks(launch));
+  return kernels_->text(device, k.shape(), k.source(), concat(launches, " blocks of ", generator::reduction_threads),
+                        "not compiled");
 }
 
 void cuda_backend::reduce(native_stream s, int device, const reduction_evaluation& r, std::span<const kernel_use>) {
@@ -54,9 +54,9 @@ void cuda_backend::reduce(native_stream s, int device, const reduction_evaluatio
   void* function = kernels_->find(device, kernel.shape());
   if (!function) [[unlikely]] {
     if (is_capturing(s))
-      throw not_supported(std::string(reduction_verb) +
-                          ": its kernel is not compiled, and captures compile nothing: precompile it before the "
-                          "capture (fr::precompile), or compute it once");
+      throw not_supported(concat(reduction_verb,
+                                 ": its kernel is not compiled, and captures compile nothing: precompile it before the "
+                                 "capture (fr::precompile), or compute it once"));
     function = finish_reduction(device, kernel);
   }
   const cudaStream_t stream = raw(s);

@@ -11,6 +11,7 @@
 #include <ferry/core/detail/backend/backend.hpp>
 #include <ferry/core/error.hpp>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/version.hpp"
 
 static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStreamGetId)");
@@ -102,9 +103,9 @@ inline cudaError_t advise_of_node(const void* p, std::size_t bytes, cudaMemoryAd
 }
 #else
 [[noreturn]] inline void refuse_node(memory_location where) {
-  throw not_supported("NUMA node " + std::to_string(where.numa_node) +
-                      " of the CPU: CUDA tells nodes apart from 12.2 on, and this program was built with an older one: "
-                      "build it with CUDA 12.2 or later, or say ferry::host, which is any node");
+  throw not_supported(concat("NUMA node ", where.numa_node,
+                             " of the CPU: CUDA tells nodes apart from 12.2 on, and this program was built with an "
+                             "older one: build it with CUDA 12.2 or later, or say ferry::host, which is any node"));
 }
 inline cudaError_t prefetch_to_node(const void*, std::size_t, memory_location to, cudaStream_t) { refuse_node(to); }
 inline cudaError_t advise_of_node(const void*, std::size_t, cudaMemoryAdvise, memory_location where) {

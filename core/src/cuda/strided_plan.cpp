@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include <ferry/core/detail/support/concat.hpp>
 #include <ferry/core/error.hpp>
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -23,11 +24,11 @@ std::ptrdiff_t bytes_of(std::size_t extent, std::ptrdiff_t stride) {
 
 void check_shape(const strided_shape& shape, std::size_t most, const char* verb) {
   if (shape.rank > max_rank)
-    throw invalid_argument(std::string(verb) + ": rank " + std::to_string(shape.rank) + " is above " +
-                           std::to_string(max_rank) + ". Reshape to fewer dimensions");
+    throw invalid_argument(
+        concat(verb, ": rank ", shape.rank, " is above ", max_rank, ". Reshape to fewer dimensions"));
   if (shape.element_bytes == 0 || shape.element_bytes > most)
-    throw invalid_argument(std::string(verb) + ": elements of " + std::to_string(shape.element_bytes) +
-                           " bytes; 1 to " + std::to_string(most) + " are possible. Use a smaller element type");
+    throw invalid_argument(concat(verb, ": elements of ", shape.element_bytes, " bytes; 1 to ", most,
+                                  " are possible. Use a smaller element type"));
 }
 
 // Returns the largest power of two up to 16 that divides `run` and the address of every word.

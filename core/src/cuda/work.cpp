@@ -5,6 +5,7 @@
 
 #include "backend_class.hpp"
 #include "convert_kernels.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "strided_kernels.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -164,15 +165,15 @@ void cuda_backend::enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::func
 }
 
 void cuda_backend::launch(native_stream, const host_kernel& kernel) {
-  throw not_supported("kernel '" + std::string(kernel.name) +
-                      "' was compiled for the CPU only and cannot run on a GPU. Compile its source as CUDA "
-                      "(ferry_add_executable does), or set FERRY_BACKEND=sim");
+  throw not_supported(concat("kernel '", kernel.name,
+                             "' was compiled for the CPU only and cannot run on a GPU. Compile its source as CUDA "
+                             "(ferry_add_executable does), or set FERRY_BACKEND=sim"));
 }
 
 // Also reports an error that the program left pending before the launch: CUDA stores only one.
 void cuda_backend::check_launch(native_stream s, std::string_view kernel) {
   if (const cudaError_t e = cudaGetLastError(); e != cudaSuccess) [[unlikely]]
-    fail_on(e, "launch of kernel '" + std::string(kernel) + "'", raw(s));
+    fail_on(e, concat("launch of kernel '", kernel, "'"), raw(s));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -1,5 +1,6 @@
 #include "ferry/core/explain.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -7,9 +8,9 @@ namespace ferry::inline FERRY_ABI::detail {
 
 std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
                      const allocation_ref& owner) {
-  std::string s = std::string(kind) + " array of " + shape + " " + std::string(type);
+  std::string s = concat(kind, " array of ", shape, " ", type);
   if (!owner) return s + ", empty";
-  s += " on device " + std::to_string(owner.unchecked()->device);
+  s += concat(" on device ", owner.unchecked()->device);
   if (owner.is_freed()) return s + ", freed";
   if (!owner.get().name.empty()) s += ", named '" + owner.get().name.get() + "'";
   return s;

@@ -6,6 +6,7 @@
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "support/call_stack.hpp"
 
@@ -16,7 +17,7 @@ std::string last_user_of(allocation& a) {
   std::lock_guard lock(a.history);
   if (a.history.uses().empty()) return {};
   const timeline& t = *a.history.uses().back().by;
-  return "stream " + std::to_string(t.id()) + " of device " + std::to_string(t.device());
+  return concat("stream ", t.id(), " of device ", t.device());
 }
 
 std::string seconds_text(double s) { return fixed_text(s, 3) + " s"; }
@@ -104,12 +105,12 @@ std::string leak_tracker::report() const {
   std::vector<group> sorted;
   for (const auto& [k, g] : groups) sorted.push_back(g);
   std::stable_sort(sorted.begin(), sorted.end(), [](const group& a, const group& b) { return a.bytes > b.bytes; });
-  const auto arrays = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " allocation" : " allocations"); };
+  const auto arrays = [](std::size_t n) { return concat(n, n == 1 ? " allocation" : " allocations"); };
   std::string s = "ferry: " + arrays(all.size()) + " with " + bytes_text(bytes) + " left\n";
   for (const group& g : sorted) {
     const outstanding_allocation& o = *g.like;
-    s += "  " + arrays(g.count) + " with " + bytes_text(g.bytes) + " of " + std::string(kind_name(o.kind)) +
-         " memory on device " + std::to_string(o.device);
+    s += concat("  ", arrays(g.count), " with ", bytes_text(g.bytes), " of ", kind_name(o.kind), " memory on device ",
+                o.device);
     if (!o.tag.empty()) s += ", tag '" + o.tag + "'";
     if (!o.name.empty()) s += ", name '" + o.name + "'";
     s += ", the oldest " + seconds_text(g.oldest) + " old";

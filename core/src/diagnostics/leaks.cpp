@@ -7,6 +7,7 @@
 
 #include "diagnostics/leak_tracker.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
@@ -46,7 +47,7 @@ void report_at_exit() {
 leak_mode parse_leak_mode(std::string_view text) {
   if (text == "report") return leak_mode::report;
   if (text == "stacks") return leak_mode::stacks;
-  throw parse_error("'" + std::string(text) + "' is no way to report leaks: allowed are report and stacks");
+  throw parse_error(concat("'", text, "' is no way to report leaks: allowed are report and stacks"));
 }
 
 void track_leaks(runtime& m, leak_mode mode) {

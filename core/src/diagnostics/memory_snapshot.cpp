@@ -11,6 +11,7 @@
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
@@ -58,7 +59,7 @@ class label_list {
   }
   // Returns the indices of a row's tag and name.
   std::string of(memory_label tag, memory_label name) const {
-    return std::to_string(place(label_kind::tag, tag)) + "," + std::to_string(place(label_kind::name, name));
+    return concat(place(label_kind::tag, tag), ",", place(label_kind::name, name));
   }
   std::string json() const { return "[" + text_ + "]"; }
 
@@ -83,7 +84,7 @@ memory_snapshot take_memory_snapshot() {
 
 std::string memory_snapshot::json() const {
   const auto place = [](memory_kind kind, int device) {
-    return "\"kind\":" + json_text(kind_name(kind)) + ",\"device\":" + std::to_string(device);
+    return concat("\"kind\":", json_text(kind_name(kind)), ",\"device\":", device);
   };
   const label_list labels(*this);
   std::string s = "{\"usage\":" + usage.json() + ",\n\"labels\":" + labels.json();
@@ -93,26 +94,23 @@ std::string memory_snapshot::json() const {
     return "{" + place(p.kind, p.device) + ",\"blocks\":" +
            list(p.blocks,
                 [&](const block_info& b) {
-                  return "[" + std::to_string(reinterpret_cast<std::uintptr_t>(b.begin)) + "," +
-                         std::to_string(b.bytes) + "," + (b.is_free ? "1," : "0,") + (b.starts_segment ? "1," : "0,") +
-                         labels.of(b.tag, b.name) + (b.is_retained ? ",1]" : ",0]");
+                  return concat("[", reinterpret_cast<std::uintptr_t>(b.begin), ",", b.bytes, ",",
+                                b.is_free ? "1," : "0,", b.starts_segment ? "1," : "0,", labels.of(b.tag, b.name),
+                                b.is_retained ? ",1]" : ",0]");
                 }) +
            "}";
   });
   const std::size_t devices = usage.devices.size();
   std::string before;
   for (std::size_t i = 0; i < allocated_before.size(); ++i)
-    before += std::string(i ? "," : "") + "{" +
-              place(static_cast<memory_kind>(i / devices), static_cast<int>(i % devices)) +
-              ",\"allocated_bytes\":" + std::to_string(allocated_before[i]) +
-              ",\"reserved_bytes\":" + std::to_string(reserved_before[i]) + "}";
-  s += ",\n\"before\":[" + before + "],\n\"forgotten_events\":" + std::to_string(forgotten_events);
+    before += concat(i ? "," : "", "{", place(static_cast<memory_kind>(i / devices), static_cast<int>(i % devices)),
+                     ",\"allocated_bytes\":", allocated_before[i], ",\"reserved_bytes\":", reserved_before[i], "}");
+  s += concat(",\n\"before\":[", before, "],\n\"forgotten_events\":", forgotten_events);
   s += ",\n\"event_columns\":[\"seconds\",\"action\",\"kind\",\"device\",\"address\",\"bytes\",\"tag\",\"name\"],"
        "\n\"history\":";
   s += list(history, [&](const memory_event& e) {
-    return "[" + fixed_text(e.seconds, 6) + ",\"" + action_name(e.what) + "\",\"" + std::string(kind_name(e.kind)) +
-           "\"," + std::to_string(e.device) + "," + std::to_string(e.address) + "," + std::to_string(e.bytes) + "," +
-           labels.of(e.tag, e.name) + "]";
+    return concat("[", fixed_text(e.seconds, 6), ",\"", action_name(e.what), "\",\"", kind_name(e.kind), "\",",
+                  e.device, ",", e.address, ",", e.bytes, ",", labels.of(e.tag, e.name), "]");
   });
   return s + "}\n";
 }

@@ -19,6 +19,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
@@ -89,7 +90,7 @@ std::optional<std::string> text_of(const std::string& file) {
 void replace_file(const std::string& file, const std::string& text) {
   std::error_code wrong, ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  const std::string fresh = file + "." + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
+  const std::string fresh = concat(file, ".", std::chrono::steady_clock::now().time_since_epoch().count());
   std::ofstream out(fresh);
   out << text;
   out.close();
@@ -169,7 +170,7 @@ void topology::parse(const std::string& text) {
   std::istringstream in(text);
   std::string line;
   const auto next = [&] { return bool(std::getline(in, line)); };
-  if (!next() || line != first_line) throw parse_error("it does not begin with '" + std::string(first_line) + "'");
+  if (!next() || line != first_line) throw parse_error(concat("it does not begin with '", first_line, "'"));
   if (!next() || line != machine_word + runtime())
     throw parse_error("it is of another machine, or of other devices: it says '" + line + "', and this is '" +
                       runtime() + "'");
@@ -216,7 +217,7 @@ topology topology::measured(const std::string& file) {
       t.parse(*found);
       return t;
     } catch (const parse_error& e) {
-      const std::string head = std::string(first_line) + '\n' + machine_word;
+      const std::string head = concat(first_line, '\n', machine_word);
       is_of_others = found->starts_with(head) && !found->starts_with(head + t.runtime() + '\n');
       std::fprintf(stderr, "ferry: the bandwidths in %s are not used: %s. They are measured again%s\n", file.c_str(),
                    plain_what(e),
@@ -232,7 +233,7 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
   text << std::fixed << std::setprecision(0);
   const auto cell = [&](const std::string& s) { text << std::setw(16) << s; };
   text << "          ";
-  for (std::size_t b = 0; b < t.devices(); ++b) cell("device " + std::to_string(b));
+  for (std::size_t b = 0; b < t.devices(); ++b) cell(concat("device ", b));
   cell("CPU to/from");
   text << '\n';
   for (std::size_t a = 0; a < t.devices(); ++a) {
@@ -241,7 +242,7 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
     for (std::size_t b = 0; b < t.devices(); ++b) {
       const device_link& l = t.link(from, device(static_cast<int>(b)));
       plain_stream s;
-      s << (a == b ? "self" : !l.peers ? "no peers" : l.nvlinks ? "NV" + std::to_string(l.nvlinks) : "peers");
+      s << (a == b ? "self" : !l.peers ? "no peers" : l.nvlinks ? concat("NV", l.nvlinks) : "peers");
       if (a != b && l.peers) s << (l.atomics ? " a" : "") << " r" << l.rank;
       if (t.is_measured()) s << ' ' << std::fixed << std::setprecision(l.gb_per_second < 10 ? 1 : 0) << l.gb_per_second;
       cell(s.str());

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -173,9 +174,8 @@ void bound_program::bind_indices(const program_shape& shape) {
     const bool from_last = i.a >= expression_program::last_axes;
     const std::size_t axis = from_last ? std::size_t{i.a} - expression_program::last_axes : i.a;
     if (axis >= shape.rank)
-      throw invalid_argument("fr::index(" + (from_last ? "-" + std::to_string(axis + 1) : std::to_string(axis)) +
-                             ") is assigned to an array of " + std::to_string(shape.rank) +
-                             " dimensions: it has no such axis");
+      throw invalid_argument(concat("fr::index(", from_last ? "-" : "", from_last ? axis + 1 : axis,
+                                    ") is assigned to an array of ", shape.rank, " dimensions: it has no such axis"));
     i.a = static_cast<std::uint8_t>(from_last ? axis : shape.rank - 1 - axis);
     if (shape.extent[i.a] != 1) {
       is_indexed_[i.a] = true;

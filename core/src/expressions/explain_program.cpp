@@ -5,6 +5,7 @@
 #include "expressions/joined_arrays.hpp"
 #include "expressions/operand_memory.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/memory_size.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -46,8 +47,8 @@ std::size_t for_each_kernel(const expression_program& p, scalar_type type, F f) 
 }  // namespace
 
 std::string explain_program(const expression_program& p, scalar_type type) {
-  std::string text = "expression " + text_of(p) + "\n  result: " + text_of(p.shape) + " of " +
-                     std::string(name_of(type)) + ", " + std::to_string(p.code.size()) + " instructions\n";
+  std::string text = concat("expression ", text_of(p), "\n  result: ", text_of(p.shape), " of ", name_of(type), ", ",
+                            p.code.size(), " instructions\n");
   const std::size_t written = element_count(p.shape) * size_of(type);
   std::size_t read = 0;
   for (const program_operand& o : p.operands) {
@@ -57,15 +58,14 @@ std::string explain_program(const expression_program& p, scalar_type type) {
              : o.shape == p.shape ? "\n"
                                   : ", which is stretched\n");
   }
-  text += "  moves " + std::to_string(read + written) + " bytes: " + std::to_string(read) + " read, " +
-          std::to_string(written) + " written\n";
+  text += concat("  moves ", read + written, " bytes: ", read, " read, ", written, " written\n");
   if (p.shape.is_empty()) return text;
 
   const device on = home_of(p);
   std::string kernels;
   const std::size_t count = for_each_kernel(
       p, type, [&](const evaluation& e) { kernels += runtime::current().backend().explain_evaluation(on.index(), e); });
-  if (count > 1) text += "  is copied array by array, in " + std::to_string(count) + " submissions\n";
+  if (count > 1) text += concat("  is copied array by array, in ", count, " submissions\n");
   return text + kernels;
 }
 

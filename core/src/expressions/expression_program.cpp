@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ferry/core/detail/operations/convert_scalar.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -13,8 +14,8 @@ namespace {
 
 // Numbers of values have 8 bits, which limits the size of an expression.
 [[noreturn]] void throw_too_long(const expression_program& p) {
-  throw invalid_argument("the expression " + text_of(p) + " has more than " + std::to_string(most_instructions) +
-                         " operations: evaluate a part of it into an array first (fr::evaluate)");
+  throw invalid_argument(concat("the expression ", text_of(p), " has more than ", most_instructions,
+                                " operations: evaluate a part of it into an array first (fr::evaluate)"));
 }
 
 // "array 'a' of 3 x 4 floats", or "'a + b' of 3 x 4".
@@ -312,8 +313,8 @@ expression_program constant_program(const void* value, scalar_type type) {
 expression_program index_program(int axis) {
   constexpr int ranks = static_cast<int>(max_rank);
   if (axis < -ranks || axis >= ranks)
-    throw invalid_argument("fr::index(" + std::to_string(axis) + "): axes are 0 to " + std::to_string(ranks - 1) +
-                           ", or -1 to -" + std::to_string(ranks) + " from the last dimension");
+    throw invalid_argument(
+        concat("fr::index(", axis, "): axes are 0 to ", ranks - 1, ", or -1 to -", ranks, " from the last dimension"));
   const int code = axis >= 0 ? axis : expression_program::last_axes - 1 - axis;
   expression_program p;
   p.root = p.add({operation::index, scalar_type::int64, scalar_type::int64, static_cast<std::uint8_t>(code)});

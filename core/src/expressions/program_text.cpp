@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -95,10 +96,8 @@ class writer {
       case operation::load: return array(p_.operands[i.a]);
       case operation::constant: text += constant_text(p_.constants[i.a].bytes, i.type); return;
       case operation::index:
-        text += "index(" +
-                (i.a < expression_program::last_axes ? std::to_string(i.a)
-                                                     : std::to_string(expression_program::last_axes - 1 - i.a)) +
-                ")";
+        text +=
+            concat("index(", i.a < expression_program::last_axes ? i.a : expression_program::last_axes - 1 - i.a, ")");
         return;
       case operation::call: {
         const function_call& c = p_.calls[i.a];
@@ -111,7 +110,7 @@ class writer {
         text += "]";
         return;
       case operation::bounded_offset: return write(i.a, least);
-      case operation::cast: return call("cast<" + std::string(name_of(i.type)) + ">", {&i.a, 1});
+      case operation::cast: return call(concat("cast<", name_of(i.type), ">"), {&i.a, 1});
       case operation::round_to_half: return call("cast<half>", {&i.a, 1});
       case operation::round_to_bfloat16: return call("cast<bfloat16>", {&i.a, 1});
       default: break;
@@ -142,7 +141,7 @@ class writer {
     }
     const bool is_named = o.owner && !o.owner.is_freed() && !o.owner.unchecked()->name.empty();
     const std::size_t number = number_of(o);
-    text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number);
+    text += is_named ? o.owner.unchecked()->name.get() : concat("array#", number);
   }
   // Returns the number of an array for the text: unnamed arrays are numbered in the order in which they appear.
   std::size_t number_of(const program_operand& o) {
@@ -173,7 +172,7 @@ std::string text_of(const expression_program& p) {
 std::string text_of(const program_shape& s) {
   if (s.rank == 0) return "scalar";
   std::string text;
-  for (std::size_t d = s.rank; d-- > 0;) text += std::to_string(s.extent[d]) + (d ? " x " : "");
+  for (std::size_t d = s.rank; d-- > 0;) text += concat(s.extent[d], d ? " x " : "");
   return text;
 }
 

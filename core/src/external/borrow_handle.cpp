@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "external/foreign_memory.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -32,8 +33,10 @@ borrow_handle borrow_handle::reachable(byte_range bytes, const borrow_options& h
   if (!memory.is_known && !m.reaches_pageable()) try {
       return pinned(bytes, how);
     } catch (const not_supported& e) {
-      throw not_supported(std::string("as_unified: no device of this machine reads memory of the CPU as it is, and ") +
-                          "it cannot be pinned either: copy it into a unified array. " + plain_what(e));
+      throw not_supported(
+          concat("as_unified: no device of this machine reads memory of the CPU as it is, and it cannot be pinned "
+                 "either: copy it into a unified array. ",
+                 plain_what(e)));
     }
   borrow_handle l;
   l.bytes_ = bytes;

@@ -7,6 +7,7 @@
 #include "ferry/core/detail/ordering/array_text.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
@@ -38,7 +39,7 @@ known_memory known_memory_at(detail::backend& backend, const pinned_ranges& pins
   if (pin)  // the range may be pinned already, by another pin
     for (const auto& [end, what] : {std::pair{bytes.begin, &first}, {bytes.end - 1, &last}})
       if (pins.has(end)) *what = {};
-  const std::string what = std::string(name_of(of)) + " of " + text_of(bytes, name);
+  const std::string what = concat(name_of(of), " of ", text_of(bytes, name));
   if (first.is_known != last.is_known || (first.is_known && (first.kind != last.kind || first.device != last.device)))
     throw invalid_argument(what + ": they begin and end in different memory: check the extents");
   if (first.is_known && first.kind != kind && pin)
@@ -64,14 +65,13 @@ void refuse_own(runtime& m, byte_range bytes, foreign_verb of) {
     });
   });
   if (!own) return;
-  const std::string what = std::string(name_of(of)) + " of " + text_of(bytes, {}) + ": ";
+  const std::string what = concat(name_of(of), " of ", text_of(bytes, {}), ": ");
   if (own->is_free || own->is_retained)
     throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
-  throw invalid_argument(
-      what + "they belong to " + quoted_name(label_text(label_kind::name, own->name)) + " of ferry (" +
-      kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
-      " bytes), and their work would not be ordered against that of the array: use the array itself, "
-      "or a view of it (slice, reshape)");
+  throw invalid_argument(concat(what, "they belong to ", quoted_name(label_text(label_kind::name, own->name)),
+                                " of ferry (", kind_name(memory.kind), " memory, ", own->bytes,
+                                " bytes), and their work would not be ordered against that of the array: use the array "
+                                "itself, or a view of it (slice, reshape)"));
 }
 
 void check_stream(runtime& m, const borrow_options& how) {

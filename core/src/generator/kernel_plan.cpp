@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
@@ -28,7 +29,7 @@ std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 kernel_plan::kernel_plan(const evaluation& e) : operands_(e.operands.size()) {
   if (e.code.size() > most_instructions || e.operands.size() + e.outputs.size() > most_accesses)
-    throw invalid_argument("a program of " + std::to_string(e.code.size()) + " instructions is larger than kernels");
+    throw invalid_argument(concat("a program of ", e.code.size(), " instructions is larger than kernels"));
   rank = static_cast<std::uint8_t>(std::max<std::size_t>(e.rank, 1));
   extent = e.extent;
   if (e.rank == 0) extent[0] = 1;

@@ -3,12 +3,13 @@
 #include <array>
 #include <cctype>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/function_text.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-std::string numbered(char letter, int n) { return letter + std::to_string(n); }
+std::string numbered(char letter, int n) { return concat(letter, n); }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -87,11 +88,10 @@ std::string value_text(const instruction& i) {
   switch (i.what) {
     case operation::load: return load_text(i, numbered('v', i.a));
     case operation::gather:
-      return load_text(i, "*(const " + std::string(memory_type(i.from)) + "*)(" + numbered('v', i.b) + " + " +
-                              numbered('r', i.a) + ")");
+      return load_text(
+          i, concat("*(const ", memory_type(i.from), "*)(", numbered('v', i.b), " + ", numbered('r', i.a), ")"));
     case operation::bounded_offset: return with_names("bounded_offset(a, b, c)", i);
-    case operation::constant:
-      return "value_of<" + std::string(register_type(i.type)) + ">(g." + numbered('c', i.a) + ")";
+    case operation::constant: return concat("value_of<", register_type(i.type), ">(g.", numbered('c', i.a), ")");
     case operation::index: return numbered('x', i.a);
     case operation::cast: return cast_text(i);
     case operation::round_to_half: return "float_of_half(half_of(" + numbered('r', i.a) + "))";

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ferry/core/detail/operations/reduction_evaluation.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/source_builder.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
@@ -17,7 +18,7 @@ class cell_writer {
       : what_(o.what),
         finish_(o.finish),
         type_(type),
-        name_("cell" + std::to_string(k)) {}
+        name_(concat("cell", k)) {}
 
   const std::string& name() const { return name_; }
   // True if the values that a thread loads at once are added at once. The cell is of at most 2^24 values before.

@@ -1,5 +1,6 @@
 #include "generator/reduction_kernel.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/function_text.hpp"
 #include "generator/kernel_text.hpp"
 
@@ -26,8 +27,8 @@ std::string reduction_kernel::shape() const {
 
 jit::kernel_source reduction_kernel::source() const {
   const auto [name, text] = with([&](const auto& p) { return std::pair(p.shape(), text_of(r_, p)); });
-  std::string shape = name + ", rank " + std::to_string(r_.input.rank) + ", " + std::to_string(r_.results.size()) +
-                      (r_.results.size() == 1 ? " result" : " results");
+  std::string shape =
+      concat(name, ", rank ", r_.input.rank, ", ", r_.results.size(), r_.results.size() == 1 ? " result" : " results");
   if (const std::string places = places_of_functions(r_.input); !places.empty()) shape += " | " + places;
   jit::kernel_source source{text, kernel_name, std::move(shape), {}};
   source.options.push_back(r_.input.fast_math ? "--use_fast_math" : "--fmad=false");

@@ -4,15 +4,16 @@
 #include <array>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::string text_of_outside(std::span<const std::int64_t> indices, std::int64_t extent) {
   const auto wrong =
       std::find_if(indices.begin(), indices.end(), [&](std::int64_t i) { return i < -extent || i >= extent; });
-  const std::string last = std::to_string(extent - 1), lowest = std::to_string(-extent);
-  return "index " + std::to_string(*wrong) + " is outside of an axis of extent " + std::to_string(extent) +
-         ": indices are 0 to " + last + ", or from the end -1 to " + lowest;
+  return concat("index ", *wrong, " is outside of an axis of extent ", extent, ": indices are 0 to ", extent - 1,
+                ", or from the end -1 to ", -extent);
 }
 
 // Returns the number of the first operand whose offsets depend on the value of the instruction.

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "jit/hash.hpp"
 #include "jit/owned_files.hpp"
 
@@ -83,7 +84,7 @@ std::vector<cached_file> cached_files(const descriptor& folder) {
     if (::fstatat(folder.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(about.st_mode)) continue;
     if (name.ends_with(suffix))
       files.push_back({name, static_cast<std::size_t>(about.st_size), about.st_mtim});
-    else if (name.find(std::string(suffix) + ".tmp.") != name.npos && about.st_mtim.tv_sec + abandoned_after < now)
+    else if (name.find(concat(suffix, ".tmp.")) != name.npos && about.st_mtim.tv_sec + abandoned_after < now)
       static_cast<void>(::unlinkat(folder.get(), name.c_str(), 0));
   }
   ::closedir(listing);

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "jit/running_services.hpp"
 
@@ -96,7 +97,7 @@ void kernel_service::start() {
     process_ = ::getpid();
     stop_before_libraries_end();
   } catch (const std::system_error& e) {  // the system allows no more threads
-    for (kernel* k : queue_) k->set_failed(std::string("no thread for compiling can be started: ") + e.what());
+    for (kernel* k : queue_) k->set_failed(concat("no thread for compiling can be started: ", e.what()));
     queue_.clear();
   }
 }
@@ -148,9 +149,8 @@ void kernel_service::produce(kernel& k) {
 }
 
 std::string kernel_service::key_of(const kernel& k) {
-  std::string key = "ferry " + std::to_string(FERRY_VERSION) + "\n" + compiler_.version() + "\ndriver " +
-                    loader_.version() + "\nsm_" + std::to_string(loader_.target(k.device).number()) + "\n" +
-                    k.source.entry + "\n";
+  std::string key = concat("ferry ", FERRY_VERSION, "\n", compiler_.version(), "\ndriver ", loader_.version(), "\nsm_",
+                           loader_.target(k.device).number(), "\n", k.source.entry, "\n");
   for (const std::string& option : k.source.options) key += option + "\n";
   return key + "\n" + k.source.text;
 }

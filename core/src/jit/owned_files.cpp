@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail::jit {
 namespace {
 
@@ -62,7 +64,7 @@ std::optional<std::string> read_all(const descriptor& file, std::size_t most) {
 
 bool replace_owned_file(const descriptor& folder, const std::string& name, std::string_view content) {
   static std::atomic<unsigned> serial{0};
-  const std::string fresh = name + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(++serial);
+  const std::string fresh = concat(name, ".tmp.", ::getpid(), ".", ++serial);
   bool written = false;
   {
     const descriptor file(

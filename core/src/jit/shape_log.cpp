@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "jit/owned_files.hpp"
 
@@ -13,8 +14,8 @@ namespace ferry::inline FERRY_ABI::detail::jit {
 
 std::string log_line(const kernel& k, architecture target) {
   const bool ready = k.state() == kernel_state::ready;
-  std::string line = "{\"shape\": " + json_string(k.source.shape) + ", \"device\": " + std::to_string(k.device) +
-                     ", \"architecture\": \"sm_" + std::to_string(target.number()) + "\", \"state\": ";
+  std::string line = concat("{\"shape\": ", json_string(k.source.shape), ", \"device\": ", k.device,
+                            ", \"architecture\": \"sm_", target.number(), "\", \"state\": ");
   line += !ready ? "\"failed\"" : k.origin == kernel_origin::disk ? "\"disk\"" : "\"compiled\"";
   line += ", \"ms\": " + fixed_text(k.milliseconds, 3);
   if (!ready) line += ", \"why\": " + json_string(k.failure);

@@ -10,6 +10,7 @@
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "support/cpu_pages.hpp"
@@ -107,7 +108,7 @@ constexpr std::string_view if_no_address =
             "or inout(a), or take the address by ferry::pointer(a, stream) for the stream of this call, and again "
             "after "
             "each use of the array elsewhere";
-  refuse(at, v, offset, p, text_of(f, p), remedy + ". " + std::string(if_no_address));
+  refuse(at, v, offset, p, text_of(f, p), concat(remedy, ". ", if_no_address));
 }
 
 // True if a call may hold an address of an array. That is so if its pointer was taken for the stream, or if the CPU
@@ -132,11 +133,10 @@ void search_value(stream_ref s, source_line at, used_by by, const plain_value& v
     if (found.whose == owner::array) {
       if (!may_be_held(m, s, by, found.memory, p)) refuse_array(at, v, offset, p, found.memory);
     } else if (found.whose == owner::cpu && by == used_by::kernel && !m.reaches_pageable() && is_written_page(p)) {
-      refuse(
-          at, v, offset, p, "memory of the CPU, which devices do not reach",
-          "It is a pointer, a captured reference or a captured this: copy what the kernel needs into local variables "
-          "and capture these by value ([*this] copies the object), or put it into an array. " +
-              std::string(if_no_address));
+      refuse(at, v, offset, p, "memory of the CPU, which devices do not reach",
+             concat("It is a pointer, a captured reference or a captured this: copy what the kernel needs into local "
+                    "variables and capture these by value ([*this] copies the object), or put it into an array. ",
+                    if_no_address));
     }
   }
 }

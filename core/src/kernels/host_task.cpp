@@ -4,6 +4,7 @@
 #include <string>
 
 #include "external/foreign_memory.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -27,18 +28,18 @@ const device* without_concurrent_access(const runtime& m) {
 void need_host_access(std::span<const access> uses) {
   for (const access& a : uses) {
     if (a.what->kind == memory_kind::device)
-      throw invalid_argument("host_task: " + use_text(a) + " is memory of device " + std::to_string(a.what->device) +
-                             ", which the CPU cannot access: copy it to a ferry::host_array and pass that");
+      throw invalid_argument(concat("host_task: ", use_text(a), " is memory of device ", a.what->device,
+                                    ", which the CPU cannot access: copy it to a ferry::host_array and pass that"));
     if (a.what->kind != memory_kind::unified) continue;
     runtime& m = runtime::current();
     const device* const lacking = without_concurrent_access(m);
     if (lacking && is_managed_by_others(m, a))
       throw not_supported(
-          "host_task: " + use_text(a) +
-          " is managed memory that ferry did not allocate, and the CPU must not access it while device " +
-          std::to_string(lacking->index()) +
-          " works, which lacks concurrent managed access: copy it to a ferry::host_array or "
-          "ferry::unified_array, which is pinned there, and pass that");
+          concat("host_task: ", use_text(a),
+                 " is managed memory that ferry did not allocate, and the CPU must not access it while device ",
+                 lacking->index(),
+                 " works, which lacks concurrent managed access: copy it to a ferry::host_array or "
+                 "ferry::unified_array, which is pinned there, and pass that"));
   }
 }
 

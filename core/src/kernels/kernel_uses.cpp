@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 
@@ -87,19 +88,19 @@ std::string index_text(const watched_elements& e, std::size_t number) {
 std::string argument_text(const watched_elements& e) {
   const std::size_t n = count_of(e.shape);
   std::string text = quoted_name(e.array.text());
-  text += " of " + std::to_string(n) + (n == 1 ? " element" : " elements");
+  text += concat(" of ", n, n == 1 ? " element" : " elements");
   return text + (e.line.is_known() ? " (passed in " + e.line.text() + ")" : "");
 }
 
 [[noreturn]] void throw_changed(const watched_elements& e, std::size_t first, std::size_t count) {
-  throw invalid_argument(argument_text(e) + " is declared as read only, and the kernel wrote " + std::to_string(count) +
-                         " of them, the first at index " + index_text(e, first) +
-                         ": pass inout(a), or out(a) where every element is written");
+  throw invalid_argument(concat(argument_text(e), " is declared as read only, and the kernel wrote ", count,
+                                " of them, the first at index ", index_text(e, first),
+                                ": pass inout(a), or out(a) where every element is written"));
 }
 [[noreturn]] void throw_unwritten(const watched_elements& e, std::size_t first, std::size_t count) {
-  throw invalid_argument(argument_text(e) + " is passed as out, and the kernel did not write " + std::to_string(count) +
-                         " of them, the first at index " + index_text(e, first) +
-                         ": write every element, pass a view of those that are written, or pass inout(a)");
+  throw invalid_argument(concat(argument_text(e), " is passed as out, and the kernel did not write ", count,
+                                " of them, the first at index ", index_text(e, first),
+                                ": write every element, pass a view of those that are written, or pass inout(a)"));
 }
 
 }  // namespace

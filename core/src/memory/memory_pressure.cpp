@@ -1,6 +1,7 @@
 #include "ferry/core/memory_pressure.hpp"
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
@@ -47,9 +48,9 @@ out_of_memory_policy parse_out_of_memory_policy(std::string_view text) {
     else if (item == "spill")
       p.spill_to_peers = true;
     else
-      throw parse_error("'" + std::string(text) +
-                        "' is nothing to do when memory runs out: allowed are synchronize, "
-                        "spill, both by a comma, and none");
+      throw parse_error(
+          concat("'", text,
+                 "' is nothing to do when memory runs out: allowed are synchronize, spill, both by a comma, and none"));
     if (comma == rest.npos) return p;
     rest.remove_prefix(comma + 1);
   }

@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 #include "support/json_text.hpp"
@@ -16,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-std::string arrays_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " array" : " arrays"); }
+std::string arrays_text(std::size_t n) { return concat(n, n == 1 ? " array" : " arrays"); }
 
 std::size_t not_negative(std::int64_t n) { return static_cast<std::size_t>(std::max<std::int64_t>(n, 0)); }
 
@@ -40,7 +41,7 @@ memory_usage::of_kind use_of(const memory_accounting& accounting, memory_kind ki
   return k;
 }
 
-std::string field(const char* name, std::size_t value) { return json_text(name) + ":" + std::to_string(value); }
+std::string field(const char* name, std::size_t value) { return concat(json_text(name), ":", value); }
 
 }  // namespace
 
@@ -81,14 +82,14 @@ std::string memory_usage::text() const {
   for (const of_device& d : devices) {
     const std::size_t used = d.total_bytes - std::min(d.free_bytes, d.total_bytes);
     const double share = d.total_bytes ? 100.0 * static_cast<double>(used) / static_cast<double>(d.total_bytes) : 0.0;
-    s += "Device " + std::to_string(d.device) + " (" + d.name + ")\n  Effective memory use: " + fixed_text(share, 2) +
-         " % (" + bytes_text(used) + " of " + bytes_text(d.total_bytes) + ")\n";
+    s += concat("Device ", d.device, " (", d.name, ")\n  Effective memory use: ", fixed_text(share, 2), " % (",
+                bytes_text(used), " of ", bytes_text(d.total_bytes), ")\n");
     for (const of_kind& k : d.kinds) {
       if (k.kind != memory_kind::device && k.total_arrays == 0 && k.reserved_bytes == 0) continue;
       const std::string retained = retained_text(k.retained_bytes - k.quarantined_bytes, k.quarantined_bytes);
-      s += "  Pool use, " + std::string(kind_name(k.kind)) + " memory: " + bytes_text(k.current_bytes) + " in " +
-           arrays_text(k.arrays) + " (" + bytes_text(k.reserved_bytes) + " reserved), at most " +
-           bytes_text(k.peak_bytes) + (retained.empty() ? "" : ", " + retained) + "\n";
+      s += concat("  Pool use, ", kind_name(k.kind), " memory: ", bytes_text(k.current_bytes), " in ",
+                  arrays_text(k.arrays), " (", bytes_text(k.reserved_bytes), " reserved), at most ",
+                  bytes_text(k.peak_bytes), retained.empty() ? "" : ", " + retained, "\n");
     }
     s += "  Limits: ";
     for (std::size_t i = 0; i < d.limits.size(); ++i) s += (i ? "; " : "") + d.limits[i];
@@ -96,12 +97,13 @@ std::string memory_usage::text() const {
   }
   if (pinned_bytes > 0) s += "Pinned of the program's own memory: " + bytes_text(pinned_bytes) + "\n";
   for (const of_label& l : labels) {
-    s += std::string(l.is_tag ? "Tag '" : "Name '") + l.label + "': " + bytes_text(l.current_bytes) + " in " +
-         arrays_text(l.arrays) + ", at most " + bytes_text(l.peak_bytes) + ", ever " + bytes_text(l.total_bytes) + "\n";
+    s += concat(l.is_tag ? "Tag '" : "Name '", l.label, "': ", bytes_text(l.current_bytes), " in ",
+                arrays_text(l.arrays), ", at most ", bytes_text(l.peak_bytes), ", ever ", bytes_text(l.total_bytes),
+                "\n");
     if (l.places.size() > 1)
       for (const of_label::place& p : l.places)
-        s += "  Device " + std::to_string(p.device) + ", " + std::string(kind_name(p.kind)) +
-             " memory: " + bytes_text(p.current_bytes) + " in " + arrays_text(p.arrays) + "\n";
+        s += concat("  Device ", p.device, ", ", kind_name(p.kind), " memory: ", bytes_text(p.current_bytes), " in ",
+                    arrays_text(p.arrays), "\n");
   }
   return s;
 }

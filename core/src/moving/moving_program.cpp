@@ -8,6 +8,7 @@
 #include "expressions/joined_arrays.hpp"
 #include "expressions/operand_memory.hpp"
 #include "ferry/core/detail/moving/moving_operand.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "moving/moved_elements.hpp"
 
@@ -74,19 +75,17 @@ expression_program moved_index(moving_rule rule, const axis_move& m, std::size_t
 std::size_t dimension_of(std::string_view function, int axis, std::size_t rank) {
   const int number = axis < 0 ? axis + static_cast<int>(rank) : axis;
   if (number < 0 || number >= static_cast<int>(rank))
-    throw invalid_argument("fr::" + std::string(function) + ": there is no axis " + std::to_string(axis) +
-                           ": there are " + std::to_string(rank) + " dimensions");
+    throw invalid_argument(concat("fr::", function, ": there is no axis ", axis, ": there are ", rank, " dimensions"));
   return static_cast<std::size_t>(number);
 }
 
 void need_count(std::string_view function, std::size_t count, std::size_t rank) {
   if (count != rank)
-    throw invalid_argument("fr::" + std::string(function) + ": " + std::to_string(count) + " numbers for " +
-                           std::to_string(rank) + " dimensions");
+    throw invalid_argument(concat("fr::", function, ": ", count, " numbers for ", rank, " dimensions"));
 }
 
 void need_different_axes(std::string_view function, std::size_t a, std::size_t b) {
-  if (a == b) throw invalid_argument("fr::" + std::string(function) + ": both axes are axis " + std::to_string(a));
+  if (a == b) throw invalid_argument(concat("fr::", function, ": both axes are axis ", a));
 }
 
 expression_program take_program(const array_elements& a, std::size_t dimension, expression_program indices) {
@@ -102,8 +101,8 @@ expression_program take_program(const array_elements& a, std::size_t dimension, 
     m.traverse(d, to);
   }
   if (m.extent(axis) == 0 && !shape.is_empty())
-    throw invalid_argument("fr::take from " + array_text(look_at(m.operand())) + ": there are no elements along axis " +
-                           std::to_string(dimension));
+    throw invalid_argument(
+        concat("fr::take from ", array_text(look_at(m.operand())), ": there are no elements along axis ", dimension));
   insert_axes(indices, 0, axis);
   m.place_checked(axis, std::move(indices));
   return std::move(m).finish(shape);
@@ -117,15 +116,15 @@ expression_program take_along_program(const array_elements& a, std::size_t dimen
     const std::size_t n = m.extent(d);
     if (d == axis || n == 1) continue;  // an axis of one element is stretched
     if (shape.extent[d] != 1 && shape.extent[d] != n)
-      throw invalid_argument("fr::take_along_axis of " + array_text(look_at(m.operand())) + " at indices of " +
-                             text_of(indices.shape) + ": their extents along dimension " +
-                             std::to_string(m.rank() - 1 - d) + " do not broadcast");
+      throw invalid_argument(concat("fr::take_along_axis of ", array_text(look_at(m.operand())), " at indices of ",
+                                    text_of(indices.shape), ": their extents along dimension ", m.rank() - 1 - d,
+                                    " do not broadcast"));
     shape.extent[d] = n;
     m.traverse(d, d);
   }
   if (m.extent(axis) == 0 && !shape.is_empty())
-    throw invalid_argument("fr::take_along_axis of " + array_text(look_at(m.operand())) +
-                           ": there are no elements along axis " + std::to_string(dimension));
+    throw invalid_argument(concat("fr::take_along_axis of ", array_text(look_at(m.operand())),
+                                  ": there are no elements along axis ", dimension));
   m.place_checked(axis, std::move(indices));
   return std::move(m).finish(shape);
 }
@@ -152,8 +151,8 @@ expression_program moved_program(std::string_view function, const array_elements
   if (!is_moved) return array_program(m.operand());
   if (m.operand().shape.is_empty()) {
     if (!shape.is_empty() && rule != moving_rule::part)
-      throw invalid_argument("fr::" + std::string(function) + " of " + array_text(look_at(m.operand())) + " to " +
-                             text_of(shape) + ": there is no element to copy");
+      throw invalid_argument(concat("fr::", function, " of ", array_text(look_at(m.operand())), " to ", text_of(shape),
+                                    ": there is no element to copy"));
     const program_constant zero{};  // large enough for any type
     expression_program p = constant_program(zero.bytes, computed_as(a.type));
     p.shape = shape;
@@ -212,9 +211,8 @@ void need_equal_shapes(std::string_view function, const array_elements& a, const
     if (d == different_dimension || a.extents[d] == b.extents[d]) continue;
     program_operand first, second;
     describe(first, a), describe(second, b);
-    throw invalid_argument("fr::" + std::string(function) + " of " + array_text(look_at(first)) + " and " +
-                           array_text(look_at(second)) + ": their extents along dimension " + std::to_string(d) +
-                           " differ");
+    throw invalid_argument(concat("fr::", function, " of ", array_text(look_at(first)), " and ",
+                                  array_text(look_at(second)), ": their extents along dimension ", d, " differ"));
   }
 }
 

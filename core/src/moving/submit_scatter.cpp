@@ -11,6 +11,7 @@
 #include "ferry/core/detail/moving/scatter_request.hpp"
 #include "ferry/core/detail/operations/scatter_task.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "sorting/dense_elements.hpp"
@@ -19,7 +20,7 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::string to_array(const scatter_request& r, source_line at) {
-  return "fr::" + std::string(r.name) + " to " + array_text(look_at(*r.to)) + in_line(at);
+  return concat("fr::", r.name, " to ", array_text(look_at(*r.to)), in_line(at));
 }
 
 // Returns the shape of the values: that of the destination, with the dimensions of the indices in place of the indexed
@@ -29,8 +30,8 @@ program_shape shape_of_values(const scatter_request& r, std::size_t axis, source
   program_shape all;
   all.rank = to.rank - 1 + i.rank;
   if (all.rank > max_rank)
-    throw invalid_argument(to_array(r, at) + " at indices of " + text_of(i) + ": the values have more than " +
-                           std::to_string(max_rank) + " dimensions");
+    throw invalid_argument(concat(to_array(r, at), " at indices of ", text_of(i), ": the values have more than ",
+                                  max_rank, " dimensions"));
   for (std::size_t d = 0; d != i.rank; ++d) all.extent[axis + d] = i.extent[d];
   for (std::size_t d = 0; d != to.rank; ++d)
     if (d != axis) all.extent[d < axis ? d : d - 1 + i.rank] = to.extent[d];
@@ -50,7 +51,7 @@ void need_fit(const scatter_request& r, const program_shape& wanted, std::size_t
     if (to.extent[d] > 1 && r.to->stride_bytes[d] == 0 && !to.is_empty())
       throw invalid_argument(to_array(r, at) + ": some of its indices name the same element");
   if (to.extent[axis] == 0 && !wanted.is_empty())
-    throw invalid_argument(to_array(r, at) + ": there are no elements along dimension " + std::to_string(r.dimension));
+    throw invalid_argument(concat(to_array(r, at), ": there are no elements along dimension ", r.dimension));
 }
 
 // Returns the elements of a program as dense memory of this type that does not overlap the destination.
@@ -90,7 +91,7 @@ scatter_task task_of(const scatter_request& r, const program_operand& indices, c
 }  // namespace
 
 void submit_scatter(const stream_ref* given, scatter_request r, source_line at) {
-  refuse_inside_submission("fr::" + std::string(r.name));
+  refuse_inside_submission(concat("fr::", r.name));
   const std::size_t axis = r.to->shape.rank - 1 - r.dimension;
   const program_shape wanted = shape_of_values(r, axis, at);
   need_fit(r, wanted, axis, at);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "npy/npy_header.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -23,7 +24,7 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
 [[noreturn]] void fail_on(const char* verb, const std::string& path, const std::string& why) {
-  throw error(std::string("cannot ") + verb + " \"" + path + "\": " + why);
+  throw error(concat("cannot ", verb, " \"", path, "\": ", why));
 }
 
 // Does not wait for the writer of a fifo; fifos are refused later.
@@ -52,7 +53,7 @@ int create_beside(const std::string& path, const std::string& target, std::strin
   const std::size_t slash = target.rfind('/');
   const std::string folder = slash == target.npos ? "" : target.substr(0, slash + 1);
   for (unsigned n = 0;; ++n) {
-    name = folder + ".ferry-" + std::to_string(::getpid()) + "-" + std::to_string(n) + ".npy.tmp";
+    name = concat(folder, ".ferry-", ::getpid(), "-", n, ".npy.tmp");
     const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
       const int code = errno;
@@ -105,10 +106,10 @@ std::string spelling(npy_type t) {
   if (t.kind == 'b') return "bool";
   if (t.kind == 'f') return real;
   if (t.kind == 'c') return "std::complex<" + real + ">";
-  return (t.kind == 'u' ? "std::uint" : "std::int") + std::to_string(8 * t.bytes) + "_t";
+  return concat(t.kind == 'u' ? "std::uint" : "std::int", 8 * t.bytes, "_t");
 }
 
-std::string call(npy_type t, std::size_t rank) { return "load_npy<" + spelling(t) + ", " + std::to_string(rank) + ">"; }
+std::string call(npy_type t, std::size_t rank) { return concat("load_npy<", spelling(t), ", ", rank, ">"); }
 
 }  // namespace
 
@@ -131,7 +132,7 @@ std::size_t npy_reader::read_some(void* to, std::size_t bytes) {
   while (done < bytes) {
     const ::ssize_t n = ::read(file_.get(), static_cast<std::byte*>(to) + done, bytes - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_on("read", path_, errno_text(errno) + " at byte " + std::to_string(at_));
+    if (n < 0) fail_on("read", path_, concat(errno_text(errno), " at byte ", at_));
     if (n == 0) break;
     done += static_cast<std::size_t>(n), at_ += static_cast<std::size_t>(n);
   }
@@ -154,15 +155,15 @@ void npy_reader::read_header() {
     refuse_npy(path_, npy_magic.size(), quoted_bytes(version), "the versions 1.0, 2.0 and 3.0");
 
   const std::size_t length_at = at_, length_bytes = version[0] == 1 ? 2 : 4;
-  const std::string digits = take(length_bytes, "the " + std::to_string(length_bytes) + " bytes of a header length");
+  const std::string digits = take(length_bytes, concat("the ", length_bytes, " bytes of a header length"));
   std::size_t length = 0;
   for (std::size_t byte = length_bytes; byte-- > 0;) length = length << 8 | static_cast<unsigned char>(digits[byte]);
   const std::size_t rest = file_bytes_ > at_ ? file_bytes_ - at_ : 0;
   if (length > rest)
-    refuse_npy(path_, length_at, "a header length of " + std::to_string(length) + " bytes",
-               "at most the " + std::to_string(rest) + " bytes that follow in the file");
+    refuse_npy(path_, length_at, concat("a header length of ", length, " bytes"),
+               concat("at most the ", rest, " bytes that follow in the file"));
   const std::size_t text_at = at_;
-  const std::string text = take(length, "a header of " + std::to_string(length) + " bytes");
+  const std::string text = take(length, concat("a header of ", length, " bytes"));
   info_ = parse_npy_header(path_, text, version[0], text_at);
   const npy_dtype dtype = *parse_npy_dtype(info_.dtype);
   type_ = dtype.type, swapped_ = dtype.swapped;
@@ -171,19 +172,19 @@ void npy_reader::read_header() {
 void npy_reader::check(npy_type wanted, std::size_t rank) const {
   if (wanted != type_ || rank != info_.shape.size()) {
     const bool possible = info_.shape.size() <= max_rank;
-    throw invalid_argument(call(wanted, rank) + "(\"" + path_ + "\"): the file holds " + spelling(type_) + " ('" +
-                           info_.dtype + "') of rank " + std::to_string(info_.shape.size()) + ", shape " +
-                           npy_shape_text(info_.shape) +
-                           (possible ? ": call " + call(type_, info_.shape.size()) + ", or convert the file with NumPy"
-                                     : ": ferry arrays have at most 6 dimensions, reshape it with NumPy"));
+    throw invalid_argument(
+        concat(call(wanted, rank), "(\"", path_, "\"): the file holds ", spelling(type_), " ('", info_.dtype,
+               "') of rank ", info_.shape.size(), ", shape ", npy_shape_text(info_.shape),
+               possible ? ": call " + call(type_, info_.shape.size()) + ", or convert the file with NumPy"
+                        : ": ferry arrays have at most 6 dimensions, reshape it with NumPy"));
   }
   std::size_t bytes = type_.bytes;
   for (const std::size_t e : info_.shape) bytes *= e;
   const std::size_t found = file_bytes_ > info_.data_offset ? file_bytes_ - info_.data_offset : 0;
   if (found < bytes)
-    refuse_npy(path_, info_.data_offset, std::to_string(found) + " bytes of data",
-               "the " + std::to_string(bytes) + " bytes of shape " + npy_shape_text(info_.shape) + " and dtype '" +
-                   info_.dtype + "'");
+    refuse_npy(
+        path_, info_.data_offset, concat(found, " bytes of data"),
+        concat("the ", bytes, " bytes of shape ", npy_shape_text(info_.shape), " and dtype '", info_.dtype, "'"));
 }
 
 void npy_reader::read(std::byte* to, std::size_t bytes) {
@@ -232,7 +233,7 @@ temporary_name::~temporary_name() {
 }
 
 void npy_writer::fail(int code) const {
-  fail_on("write", path_, errno_text(code) + ", after " + std::to_string(written_) + " bytes; nothing was replaced");
+  fail_on("write", path_, concat(errno_text(code), ", after ", written_, " bytes; nothing was replaced"));
 }
 
 void npy_writer::write(const void* from, std::size_t bytes) {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -101,7 +103,7 @@ class header_parser {
     std::uint64_t value = 0;
     const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (status == std::errc::invalid_argument) refuse(at_, "an extent: an integer of at least 0");
-    if (status != std::errc() || value > largest) refuse(at_, "an extent of at most " + std::to_string(largest));
+    if (status != std::errc() || value > largest) refuse(at_, concat("an extent of at most ", largest));
     if (*begin == '0' && end - begin > 1) refuse(at_, "an integer without leading zeros");
     at_ += static_cast<std::size_t>(end - begin);
     if (version_ < 3 && at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long of Python 2, which NumPy accepts, too
@@ -123,7 +125,7 @@ class header_parser {
     std::size_t bytes = parse_npy_dtype(*dtype_)->type.bytes;
     for (const std::size_t e : *shape_)
       if (e != 0 && (__builtin_mul_overflow(bytes, e, &bytes) || bytes > largest))
-        refuse(shape_at_, "a shape of at most " + std::to_string(largest) + " bytes");
+        refuse(shape_at_, concat("a shape of at most ", largest, " bytes"));
   }
 
   void skip_space() {
@@ -159,8 +161,8 @@ class header_parser {
 }  // namespace
 
 void refuse_npy(const std::string& path, std::size_t byte, const std::string& found, const std::string& allowed) {
-  throw parse_error("\"" + path + "\" is no .npy file that can be read: at byte " + std::to_string(byte) + " is " +
-                    found + ", allowed: " + allowed);
+  throw parse_error(
+      concat("\"", path, "\" is no .npy file that can be read: at byte ", byte, " is ", found, ", allowed: ", allowed));
 }
 
 std::string quoted_bytes(std::string_view bytes) {
@@ -193,18 +195,18 @@ std::optional<npy_dtype> parse_npy_dtype(std::string_view text) {
                            {'f', 8},
                            {'c', 8},
                            {'c', 16}})
-    if (name == t.kind + std::to_string(t.bytes))
+    if (name == concat(t.kind, t.bytes))
       return npy_dtype{t, t.bytes > 1 && (order == "<" || order == ">") && order != native_order};
   return {};
 }
 
 std::string npy_dtype_text(npy_type type) {
-  return std::string(type.bytes == 1 ? "|" : native_order) + type.kind + std::to_string(type.bytes);
+  return concat(type.bytes == 1 ? "|" : native_order, type.kind, type.bytes);
 }
 
 std::string npy_shape_text(const std::vector<std::size_t>& shape) {
   std::string s = "(";
-  for (std::size_t d = 0; d < shape.size(); ++d) s += (d ? ", " : "") + std::to_string(shape[d]);
+  for (std::size_t d = 0; d < shape.size(); ++d) s += concat(d ? ", " : "", shape[d]);
   return s + (shape.size() == 1 ? ",)" : ")");
 }
 
@@ -229,7 +231,7 @@ std::string format_npy_header(const npy_info& info) {
     whole.append(length - used, ' ');
     return whole + '\n';
   }
-  throw invalid_argument("a .npy header for " + std::to_string(info.shape.size()) + " dimensions is too long");
+  throw invalid_argument(concat("a .npy header for ", info.shape.size(), " dimensions is too long"));
 }
 
 npy_info parse_npy_header(const std::string& path, std::string_view text, int version, std::size_t offset) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "npy/npy_header.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -46,8 +47,8 @@ mapped_file::mapped_file(const std::string& path, npy_type wanted, std::size_t r
   if (info_.fortran_order && rank > 1)
     throw parse_error("\"" + path + "\" is in Fortran order, and map_npy shows the file as it is: load it by load_npy");
   if (info_.data_offset % alignment != 0)
-    throw parse_error("the elements of \"" + path + "\" begin at byte " + std::to_string(info_.data_offset) +
-                      ", which is not aligned for '" + info_.dtype + "': load it by load_npy");
+    throw parse_error(concat("the elements of \"", path, "\" begin at byte ", info_.data_offset,
+                             ", which is not aligned for '", info_.dtype, "': load it by load_npy"));
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd_ < 0) fail_to_map(path, errno_text(errno));
   bytes_ = info_.data_offset + bytes_of_elements(info_, wanted);
@@ -79,9 +80,9 @@ void mapped_file::need_whole() const {
 }
 
 void mapped_file::fail_shorter(std::size_t bytes_now) const {
-  throw error("\"" + path_ + "\" has become shorter while it is mapped: it has " + std::to_string(bytes_now) +
-              " bytes, and its elements end at byte " + std::to_string(bytes_) +
-              ". Write new files beside it and rename them, as save_npy does");
+  throw error(concat("\"", path_, "\" has become shorter while it is mapped: it has ", bytes_now,
+                     " bytes, and its elements end at byte ", bytes_,
+                     ". Write new files beside it and rename them, as save_npy does"));
 }
 
 void mapped_file::read(std::size_t first, std::byte* to, std::size_t bytes) const {

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -20,14 +22,14 @@ std::string quoted_path(const char* path) {
 }  // namespace
 
 std::string source_of(const function_definition& f) {
-  return "#line " + std::to_string(f.line) + " " + quoted_path(f.file) + "\n__device__ inline " + f.result_text + " " +
-         f.name + f.parameter_text + " " + f.body + "\n";
+  return concat("#line ", f.line, " ", quoted_path(f.file), "\n__device__ inline ", f.result_text, " ", f.name,
+                f.parameter_text, " ", f.body, "\n");
 }
 
 std::uint32_t number_of(const function_definition& f) {
   if (const std::uint32_t known = f.number.load(std::memory_order_acquire)) return known;
   std::string key;
-  for (const function_definition* used : f.uses) key += std::to_string(number_of(*used)) + " ";
+  for (const function_definition* used : f.uses) key += concat(number_of(*used), " ");
   key += source_of(f);
   static std::mutex mutex;
   // Never destroyed: expressions may be evaluated while the process ends.

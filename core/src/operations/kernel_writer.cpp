@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -24,7 +25,7 @@ std::string quoted(const char* path) {
   return text + "\"";
 }
 
-std::string space_of(std::size_t number) { return "functor" + std::to_string(number); }
+std::string space_of(std::size_t number) { return concat("functor", number); }
 
 }  // namespace
 
@@ -62,18 +63,18 @@ void kernel_writer::add_parameter(std::string type, std::size_t size, std::size_
 
 kernel_text kernel_writer::text() {
   kernel_text k;
-  k.name = std::string(functor_.name) + " (" + functor_.file + ":" + std::to_string(functor_.line) + ")";
-  k.shape = std::string(called_.name) + " of " + k.name;
+  k.name = concat(functor_.name, " (", functor_.file, ":", functor_.line, ")");
+  k.shape = concat(called_.name, " of ", k.name);
   k.is_checked = functor_.is_checked, k.contracts = functor_.contracts;
   k.headers = headers_;
   std::string& t = k.code;
   t += "#include \"ferry/core/detail/kernels/device_code.hpp\"\n";
-  t += std::string("#include \"") + called_.header + "\"\n";
-  for (const device_header& h : headers_) t += std::string("#include \"") + h.name + "\"\n";
+  t += concat("#include \"", called_.header, "\"\n");
+  for (const device_header& h : headers_) t += concat("#include \"", h.name, "\"\n");
   for (const functor_definition* f : functors_) {
     t += "namespace " + space_of(number_of(*f)) + " {\n";
     for (const functor_definition* used : f->uses) t += "using " + name_of(*used) + ";\n";
-    t += "#line " + std::to_string(f->line) + " " + quoted(f->file) + "\nstruct " + f->name + " " + f->body + ";\n}\n";
+    t += concat("#line ", f->line, " ", quoted(f->file), "\nstruct ", f->name, " ", f->body, ";\n}\n");
   }
   t += "#line 1 \"ferry_kernel.cu\"\n";
   t += R"(namespace ferry::inline FERRY_ABI::detail {
@@ -81,17 +82,15 @@ kernel_text kernel_writer::text() {
   std::string declared, passed;
   for (std::size_t i = 0; i != parameters_.size(); ++i) {
     const parameter& p = parameters_[i];
-    const std::string name = "p" + std::to_string(i);
-    t += "static_assert(sizeof(" + p.type + ") == " + std::to_string(p.size) + " && alignof(" + p.type +
-         ") == " + std::to_string(p.align) +
-         ", \"the compiler of the program and NVRTC lay out this type differently\");\n";
-    declared += (i == 0 ? "" : ", ") + std::string(called_.has_constants ? "const __grid_constant__ " : "") + p.type +
-                " " + name;
+    const std::string name = concat("p", i);
+    t += concat("static_assert(sizeof(", p.type, ") == ", p.size, " && alignof(", p.type, ") == ", p.align,
+                ", \"the compiler of the program and NVRTC lay out this type differently\");\n");
+    declared += concat(i == 0 ? "" : ", ", called_.has_constants ? "const __grid_constant__ " : "", p.type, " ", name);
     passed += (i == 0 ? "" : ", ") + name;
     k.shape += (i == 0 ? ": " : ", ") + p.type;
   }
-  t += "extern \"C\" __global__ void __launch_bounds__(256) " + std::string(kernel_text::entry) + "(" + declared +
-       ") {\n  " + called_.name + "(" + passed + ");\n}\n}\n";
+  t += concat("extern \"C\" __global__ void __launch_bounds__(256) ", kernel_text::entry, "(", declared, ") {\n  ",
+              called_.name, "(", passed, ");\n}\n}\n");
   return k;
 }
 

@@ -9,6 +9,7 @@
 
 #include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ordering/capture.hpp"
 
@@ -175,17 +176,16 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
   on.refuse_broken();
   if (on.is_lost_for_good())
     throw device_error(
-        "the stream accepts no more work: a raw pointer was taken on it, whose uses ferry cannot track, and it "
-        "was ordered behind work that is lost by the failure of device " +
-        std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
+        concat("the stream accepts no more work: a raw pointer was taken on it, whose uses ferry cannot track, and it "
+               "was ordered behind work that is lost by the failure of device ",
+               on.lost_by(open_ticket), ": make a new stream"));
   detail::backend& backend = on.registry().backend();
   if (on.origin() == stream_origin::default_stream) {
     const int current = backend.exchange_current_device(on.device());
     backend.exchange_current_device(current);
     if (current != on.device())
-      throw invalid_argument("a default stream of device " + std::to_string(on.device()) + " is used while device " +
-                             std::to_string(current) +
-                             " is current, whose default stream it names: make a ferry::stream");
+      throw invalid_argument(concat("a default stream of device ", on.device(), " is used while device ", current,
+                                    " is current, whose default stream it names: make a ferry::stream"));
   }
   if (backend.is_capturing(on.stream()))
     throw not_supported("the stream is being captured outside ferry: capture with ferry::capture(stream, body)");
@@ -194,15 +194,14 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 [[gnu::noinline, gnu::cold]] void refuse_inside_submission(std::string_view what) {
   refuse_inside_host_task(what);
   if (this_thread_state.submitting)
-    throw invalid_argument("ferry was called (" + std::string(what) +
-                           ") from inside a submission: call it before or after the submission");
+    throw invalid_argument(
+        concat("ferry was called (", what, ") from inside a submission: call it before or after the submission"));
 }
 
 void refuse_inside_capture(std::string_view what) {
   if (this_thread_state.capture)
-    throw invalid_argument(std::string(what) +
-                           " inside a capture: a graph holds only work on arrays; move it before or "
-                           "after ferry::capture");
+    throw invalid_argument(
+        concat(what, " inside a capture: a graph holds only work on arrays; move it before or after ferry::capture"));
 }
 
 // Flattened: the calls of the functions above would take an eighth of the guard's time.

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -55,9 +56,9 @@ void allocation_ref::free(freed_by how) noexcept {
 }
 
 void throw_moved_from(const char* what) {
-  throw invalid_argument(std::string(what) +
-                         " was moved from or default-constructed, and holds nothing: use the object that it was moved "
-                         "to, or assign a new one to it");
+  throw invalid_argument(concat(what,
+                                " was moved from or default-constructed, and holds nothing: use the object that it was "
+                                "moved to, or assign a new one to it"));
 }
 
 void allocation_ref::throw_none() { throw_moved_from("the array"); }

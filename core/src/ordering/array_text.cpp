@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
@@ -50,17 +51,17 @@ std::string elements_text(const array_look& a) {
   if (a.rank == 0) return "one " + type;
   if (!type.empty() && (std::isalnum(static_cast<unsigned char>(type.back())) || type.back() == '_')) type += 's';
   std::string shape;
-  for (std::size_t d = 0; d != a.rank; ++d) shape += (d ? " x " : "") + std::to_string(a.extent[d]);
+  for (std::size_t d = 0; d != a.rank; ++d) shape += concat(d ? " x " : "", a.extent[d]);
   return shape + " " + type;
 }
 
 std::string named_or_kind(const std::string& name, memory_kind kind) {
-  return name.empty() ? std::string("the unnamed ") + kind_name(kind) + " array" : quoted_name(name);
+  return name.empty() ? concat("the unnamed ", kind_name(kind), " array") : quoted_name(name);
 }
 
 std::string block_text(const std::string& name, memory_kind kind, std::size_t bytes, int device) {
   if (!name.empty()) return quoted_name(name);
-  return named_or_kind(name, kind) + " of " + bytes_text(bytes) + " on device " + std::to_string(device);
+  return concat(named_or_kind(name, kind), " of ", bytes_text(bytes), " on device ", device);
 }
 
 // For an array that is not in the list: only that it was freed.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -129,8 +130,8 @@ void capture_session::submitted(std::span<joint_guard::part> parts) noexcept {
 void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
   std::string names;
   for (const access& a : uses) names += (names.empty() ? ", of " : ", ") + use_text(a);
-  throw invalid_argument(std::string(what) + " inside a capture" + names +
-                         ": a graph holds only submitted work; move it before or after ferry::capture");
+  throw invalid_argument(concat(what, " inside a capture", names,
+                                ": a graph holds only submitted work; move it before or after ferry::capture"));
 }
 
 captured_graph capture_session::finish() {

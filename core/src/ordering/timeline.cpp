@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -146,12 +147,12 @@ void timeline::wait_checked(ticket t) {
 
 void timeline::throw_lost(std::string_view what, ticket t) const {
   const int device = lost_by(t);
-  const std::string failed = "device " + std::to_string(device);
-  throw device_error(std::string(what) + " is lost: " +
-                     (device == device_ ? failed + " failed before its work on that was known to be complete"
-                                        : "work of device " + std::to_string(device_) + " may have read what " +
-                                              failed + " wrote, which failed before that was known to be complete") +
-                     ". Make a new array on another device. The failure: " + registry_.failure_of(device));
+  const std::string failed = concat("device ", device);
+  throw device_error(concat(what, " is lost: ",
+                            device == device_ ? failed + " failed before its work on that was known to be complete"
+                                              : concat("work of device ", device_, " may have read what ", failed,
+                                                       " wrote, which failed before that was known to be complete"),
+                            ". Make a new array on another device. The failure: ", registry_.failure_of(device)));
 }
 
 void timeline::refuse_quiesced() const {
@@ -164,10 +165,10 @@ void timeline::refuse_quiesced() const {
 
 void timeline::refuse_broken() const {
   if (is_broken())
-    throw device_error("device " + std::to_string(device_) +
-                       " has failed, and its streams do no more work: use another device, or start the program again. "
-                       "The failure: " +
-                       registry_.failure_of(device_));
+    throw device_error(concat(
+        "device ", device_,
+        " has failed, and its streams do no more work: use another device, or start the program again. The failure: ",
+        registry_.failure_of(device_)));
 }
 
 bool timeline::poll(ticket t) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "hwloc/hwloc_topology.hpp"
 
@@ -43,7 +44,7 @@ std::vector<numa_node> listed_nodes() {
   };
   std::vector<numa_node> nodes;
   for (const int n : parse_core_list(line_of("online")))
-    nodes.push_back({n, parse_core_list(line_of("node" + std::to_string(n) + "/cpulist")), true});
+    nodes.push_back({n, parse_core_list(line_of(concat("node", n, "/cpulist"))), true});
   return nodes;
 }
 

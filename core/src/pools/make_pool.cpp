@@ -1,5 +1,6 @@
 // Makes the kind of pool that the options select.
 #include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "pools/caching_pool.hpp"
 #include "pools/direct_pool.hpp"
@@ -15,8 +16,8 @@ std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines&
     case pool_kind::driver: {
       pool_backend* const driver = accounting.backend().pools();
       if (!driver || !driver->has_pools(kind, device))
-        throw not_supported(std::string("the driver has no pools of ") + kind_name(kind) + " memory of device " +
-                            std::to_string(device) + ": choose pool_kind::split");
+        throw not_supported(concat("the driver has no pools of ", kind_name(kind), " memory of device ", device,
+                                   ": choose pool_kind::split"));
       return std::make_unique<driver_pool>(accounting, streams, kind, device, options);
     }
     default: return std::make_unique<caching_pool>(accounting, kind, device, options);

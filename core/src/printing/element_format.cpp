@@ -5,6 +5,7 @@
 #include <complex>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/half.hpp"
 #include "printing/number_text.hpp"
 
@@ -54,11 +55,8 @@ class float_format {
   std::string operator()(double v) const {
     if (!std::isfinite(v)) {
       const bool is_negative = !std::isnan(v) && v < 0;
-      return on_the_right((is_negative  ? "-"
-                           : is_signed_ ? "+"
-                                        : "") +
-                              std::string(std::isnan(v) ? "nan" : "inf"),
-                          left_ + right_ + 1);
+      const char* const sign = is_negative ? "-" : is_signed_ ? "+" : "";
+      return on_the_right(concat(sign, std::isnan(v) ? "nan" : "inf"), left_ + right_ + 1);
     }
     const number_parts p = parts(v);
     std::string text = on_the_right(p.whole, left_) + "." + p.fraction;

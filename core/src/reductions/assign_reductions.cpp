@@ -10,6 +10,7 @@
 #include "ferry/core/detail/operations/owned_reduction.hpp"
 #include "ferry/core/detail/reductions/reduction_program.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "reductions/joint_reduction.hpp"
@@ -38,9 +39,9 @@ expression_program neutral_program(const reduction_program& r, source_line at) {
     case reduction_operation::maximum:
     case reduction_operation::least:
     case reduction_operation::greatest:
-      throw invalid_argument("'" + text_of(r) + "'" + in_line(at) + " is over no elements: '" + text_of(r.program) +
-                             "' has the shape " + text_of(r.program.shape) + ", and " + std::string(r.name) +
-                             " of nothing is undefined");
+      throw invalid_argument(concat("'", text_of(r), "'", in_line(at), " is over no elements: '", text_of(r.program),
+                                    "' has the shape ", text_of(r.program.shape), ", and ", r.name,
+                                    " of nothing is undefined"));
     case reduction_operation::product:
     case reduction_operation::all: value = 1; break;
     case reduction_operation::moments: value = std::numeric_limits<double>::quiet_NaN(); break;

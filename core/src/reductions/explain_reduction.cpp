@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "expressions/operand_memory.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/runtime.hpp"
 #include "reductions/joint_reduction.hpp"
 
@@ -32,13 +33,13 @@ void with_new_results(std::span<const reduction_program* const> all, const std::
 
 std::string explain_reduction(const reduction_program& r) {
   std::string text =
-      "reduction " + text_of(r) + "\n  result: " + text_of(r.shape()) + " of " + std::string(name_of(r.result)) + "\n";
+      concat("reduction ", text_of(r), "\n  result: ", text_of(r.shape()), " of ", name_of(r.result), "\n");
   std::size_t read = 0;
   for (const program_operand& o : r.program.operands) {
     read += element_count(o.shape) * size_of(o.type);
     text += "  reads " + array_text(look_at(o)) + "\n";
   }
-  text += "  moves " + std::to_string(read) + " bytes, in one pass\n";
+  text += concat("  moves ", read, " bytes, in one pass\n");
   const reduction_program* const alone[] = {&r};
   with_new_results(alone, {}, [&](const reduction_evaluation& e, int device) {
     text += runtime::current().backend().explain_reduction(device, e);

@@ -6,6 +6,7 @@
 
 #include "ferry/core/detail/operations/convert_scalar.hpp"
 #include "ferry/core/detail/operations/promotion.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -20,15 +21,13 @@ std::uint8_t bits_of_axes(const expression_program& p, std::string_view name, co
   if (list.are_all) return static_cast<std::uint8_t>((1u << rank) - 1);
   std::uint8_t bits = 0;
   for (const int axis : list.axes) {
-    const std::string call = std::string(name) + "('" + text_of(p) + "' of " + text_of(p.shape) + ")";
+    const std::string call = concat(name, "('", text_of(p), "' of ", text_of(p.shape), ")");
     if (axis < -rank || axis >= rank)
-      throw invalid_argument(call + ": there is no axis " + std::to_string(axis) + ": axes are 0 to " +
-                             std::to_string(rank - 1) + ", or -1 to -" + std::to_string(rank) +
-                             " from the last dimension");
+      throw invalid_argument(concat(call, ": there is no axis ", axis, ": axes are 0 to ", rank - 1, ", or -1 to -",
+                                    rank, " from the last dimension"));
     const int from_last = axis < 0 ? -1 - axis : rank - 1 - axis;
     const auto bit = static_cast<std::uint8_t>(1u << from_last);
-    if (bits & bit)
-      throw invalid_argument(call + ": axis " + std::to_string(axis) + " is named twice: name each axis once");
+    if (bits & bit) throw invalid_argument(concat(call, ": axis ", axis, " is named twice: name each axis once"));
     bits = static_cast<std::uint8_t>(bits | bit);
   }
   return bits;
@@ -143,9 +142,9 @@ reduction_program count_program(expression_program p, std::size_t bins, const ex
 reduction_program histogram_program(expression_program p, std::size_t bins, double low, double high,
                                     const expression_program* weights) {
   if (bins == 0 || !(low < high) || !std::isfinite(high - low))
-    throw invalid_argument("histogram('" + text_of(p) + "', " + std::to_string(bins) + ", " + std::to_string(low) +
-                           ", " + std::to_string(high) + "): there must be at least one bin, and low must be less " +
-                           "than high, both finite");
+    throw invalid_argument(concat("histogram('", text_of(p), "', ", bins, ", ", std::to_string(low), ", ",
+                                  std::to_string(high),
+                                  "): there must be at least one bin, and low must be less than high, both finite"));
   constexpr scalar_type real = scalar_type::float64, whole = scalar_type::int64;
   const auto number = [](double x) { return constant_program(&x, scalar_type::float64); };
   const auto integer = [](std::int64_t x) { return constant_program(&x, scalar_type::int64); };
@@ -181,8 +180,8 @@ reduction_program histogram_program(expression_program p, std::size_t bins, doub
 
 void need_equal_shapes(const expression_program& a, const expression_program& b, std::string_view function) {
   if (a.shape != b.shape)
-    throw invalid_argument(std::string(function) + ": '" + text_of(a) + "' of " + text_of(a.shape) + " and '" +
-                           text_of(b) + "' of " + text_of(b.shape) + " have different shapes");
+    throw invalid_argument(concat(function, ": '", text_of(a), "' of ", text_of(a.shape), " and '", text_of(b), "' of ",
+                                  text_of(b.shape), " have different shapes"));
 }
 
 device common_home(std::initializer_list<const reduction_program*> all) {
@@ -194,17 +193,17 @@ device common_home(std::initializer_list<const reduction_program*> all) {
 std::string text_of(const reduction_program& r) {
   expression_program p = r.program;
   p.root = r.shown;
-  std::string text = std::string(r.name) + "(" + (r.text.empty() ? text_of(p) : r.text);
+  std::string text = concat(r.name, "(", r.text.empty() ? text_of(p) : r.text);
   if (r.kind == reduction_kind::scan) {
     for (std::size_t d = 0; d != p.shape.rank; ++d)
-      if (r.axes >> d & 1) text += ", " + std::to_string(p.shape.rank - 1 - d);
+      if (r.axes >> d & 1) text += concat(", ", p.shape.rank - 1 - d);
   } else if (!r.are_all) {
     std::string list;
     for (std::size_t d = p.shape.rank; d-- > 0;)
-      if (r.axes >> d & 1) list += (list.empty() ? "" : ", ") + std::to_string(p.shape.rank - 1 - d);
+      if (r.axes >> d & 1) list += concat(list.empty() ? "" : ", ", p.shape.rank - 1 - d);
     text += ", axes{" + list + "}";
   }
-  if (r.kind == reduction_kind::count) text += ", " + std::to_string(r.bins);
+  if (r.kind == reduction_kind::count) text += concat(", ", r.bins);
   return text + (r.are_kept ? ", keep_dims)" : ")");
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "ferry/core/detail/ordering/host_tasks.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 
@@ -55,12 +56,12 @@ bool peer_grants::grant(int device, int owner, peer_memory sort) {
 
 void peer_grants::grant_or_throw(int device, int owner, peer_memory sort) {
   if (grant(device, owner, sort)) return;
-  const auto name = [&](int d) { return std::to_string(d) + " (" + backend_.properties(d).name + ")"; };
-  const std::string here = std::to_string(device);
-  throw peer_access_error("a kernel on device " + name(device) + " uses memory of device " + name(owner) +
-                          ", which it does not reach: " + why_not(device, owner, sort) + ". Copy the array to device " +
-                          here + " first (ferry::clone_on), run the kernel on device " + std::to_string(owner) +
-                          ", use a unified array, or set FERRY_PEER_KERNELS=stage");
+  const auto name = [&](int d) { return concat(d, " (", backend_.properties(d).name, ")"); };
+  throw peer_access_error(concat("a kernel on device ", name(device), " uses memory of device ", name(owner),
+                                 ", which it does not reach: ", why_not(device, owner, sort),
+                                 ". Copy the array to device ", device,
+                                 " first (ferry::clone_on), run the kernel on device ", owner,
+                                 ", use a unified array, or set FERRY_PEER_KERNELS=stage"));
 }
 
 bool peer_grants::ask(int device, int owner, peer_memory sort) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -72,8 +73,7 @@ struct shared {
 };
 
 std::string lost(const char* how, const user& from, const user& to) {
-  return "bytes " + std::string(how) + " from device " + std::to_string(from.device) + " to device " +
-         std::to_string(to.device) + " did not arrive";
+  return concat("bytes ", how, " from device ", from.device, " to device ", to.device, " did not arrive");
 }
 
 // Copies every second word, so that the driver uses a kernel and not a copy engine.

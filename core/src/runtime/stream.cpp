@@ -10,6 +10,7 @@
 #include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
@@ -89,12 +90,11 @@ stream_ref stream_ref::from_native(device d, native_stream s) {
   runtime& m = runtime::current();
   (void)m.properties(d.index());
   if (const std::optional<int> of = m.backend().device_of(s); of && *of != d.index())
-    throw invalid_argument((is_default_handle(s)
-                                ? "from_native: a default stream is of the calling thread's current device, which is "
-                                : "from_native: the stream is of ") +
-                           (is_default_handle(s) ? std::to_string(*of) : "device " + std::to_string(*of)) +
-                           ", and device " + std::to_string(d.index()) +
-                           " was named: name the stream's own device, ferry::device(" + std::to_string(*of) + ")");
+    throw invalid_argument(concat(
+        is_default_handle(s) ? "from_native: a default stream is of the calling thread's current device, which is "
+                             : "from_native: the stream is of ",
+        is_default_handle(s) ? "" : "device ", *of, ", and device ", d.index(),
+        " was named: name the stream's own device, ferry::device(", *of, ")"));
   const auto origin = is_default_handle(s) ? stream_origin::default_stream : stream_origin::foreign;
   return stream_ref(m.streams().foreign(d.index(), s, origin));
 }
@@ -127,7 +127,7 @@ void synchronize() {
   m.memory().pressure().at_synchronization();
   for (const device d : m.devices())
     if (const std::string why = d.failure(); !why.empty())
-      throw device_error("device " + std::to_string(d.index()) + " has failed: " + why);
+      throw device_error(concat("device ", d.index(), " has failed: ", why));
 }
 
 event stream_ref::record() const { return event(*this); }

@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "runtime/other_runtime.hpp"
 
@@ -18,7 +19,7 @@ void need_reach(runtime& m, int device, const access& a) {
     if (a.what->kind == memory_kind::device) m.peers().need(device, a.what->device, a.what->peer_class());
     a.what->resource->need_peer(*a.what, device);
   } catch (const peer_access_error& e) {
-    throw peer_access_error(use_text(a) + ": " + std::string(e.text()));
+    throw peer_access_error(concat(use_text(a), ": ", e.text()));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "ferry/core/share.hpp"
 
 #include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
@@ -19,9 +20,9 @@ pool_backend& pools_of(runtime& m) {
 
 native_pool shareable(const memory_pool& p, const char* verb) {
   if (p.options().kind != pool_kind::driver || !p.options().shareable)
-    throw invalid_argument(std::string(verb) +
-                           ": the pool is not shareable: make it with ferry::pool_options{.kind = "
-                           "ferry::pool_kind::driver, .shareable = true}");
+    throw invalid_argument(concat(verb,
+                                  ": the pool is not shareable: make it with ferry::pool_options{.kind = "
+                                  "ferry::pool_kind::driver, .shareable = true}"));
   return p.native();
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 
@@ -31,8 +32,8 @@ std::string_view words_of(memory_kind kind) {
 
 std::string readable_bytes(std::size_t bytes) {
   for (const auto& [unit, shift] : {std::pair{" GiB", 30}, std::pair{" MiB", 20}, std::pair{" KiB", 10}})
-    if (bytes >> shift != 0 && bytes % (std::size_t{1} << shift) == 0) return std::to_string(bytes >> shift) + unit;
-  return std::to_string(bytes) + " bytes";
+    if (bytes >> shift != 0 && bytes % (std::size_t{1} << shift) == 0) return concat(bytes >> shift, unit);
+  return concat(bytes, " bytes");
 }
 
 std::string readable_address(const void* p) {
@@ -76,11 +77,10 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
     const std::size_t limit = kind == memory_kind::device ? how_.memory_of(device) : 0;
     if (kind == memory_kind::device && bytes > limit - u.bytes - pages)
-      throw out_of_memory("out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
-                              readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit) +
-                              " are in use" +
-                              (pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "") +
-                              ". Free arrays, or raise memory= in FERRY_SIM",
+      throw out_of_memory(concat("out of memory: simulated device ", device, " cannot allocate ", readable_bytes(bytes),
+                                 "; ", readable_bytes(u.bytes), " of ", readable_bytes(limit), " are in use",
+                                 pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "",
+                                 ". Free arrays, or raise memory= in FERRY_SIM"),
                           bytes);
     u.bytes += bytes, ++u.allocations;  // counted before the slow part, so that the limit holds
   }
@@ -136,8 +136,8 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (p == nullptr && bytes == 0) return;
   lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    throw invalid_argument("cannot release " + std::string(words_of(kind)) + " memory at " + readable_address(p) +
-                           " (" + readable_bytes(bytes) + "): " + why);
+    throw invalid_argument(concat("cannot release ", words_of(kind), " memory at ", readable_address(p), " (",
+                                  readable_bytes(bytes), "): ", why));
   };
   const auto found = table_.find(static_cast<const std::byte*>(p));
   if (found == table_.end()) refuse("no allocation of this machine begins there");
@@ -145,8 +145,8 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (a.freed) refuse("it was released before");
   if (a.pinned_later) refuse("it is the program's own, and was pinned only");
   if (a.kind != kind || (kind == memory_kind::device && a.device != device) || a.bytes != bytes)
-    refuse("it was allocated as " + readable_bytes(a.bytes) + " of " + std::string(words_of(a.kind)) +
-           " memory of device " + std::to_string(a.device));
+    refuse(concat("it was allocated as ", readable_bytes(a.bytes), " of ", words_of(a.kind), " memory of device ",
+                  a.device));
   usage& u = account(a.kind, a.device);
   u.bytes -= bytes, --u.allocations;
   for (std::size_t i = 0; i < a.pages.size(); ++i) settle(a.pages[i], size_of_page(a, i), -1);
@@ -278,7 +278,7 @@ bool address_space::may_copy(int device, const void* p) const {
 
 std::string address_space::forbids(int device, const kernel_use& use, reach how) const {
   const place here = at(use.begin);
-  const std::string on = "device " + std::to_string(device);
+  const std::string on = concat("device ", device);
   if (here.state == address_state::pageable)
     return how == reach::copied || how_.pageable_access
                ? ""
@@ -289,12 +289,11 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
   lock_guard lock(mutex_);
   if (here.pool) {
     if (is_granted_pool(here.pool, device)) return {};
-    return "belong to a pool of device " + std::to_string(here.device) + ", and " + on +
-           " was granted no access to that pool";
+    return concat("belong to a pool of device ", here.device, ", and ", on, " was granted no access to that pool");
   }
   if ((granted_[static_cast<std::size_t>(device)] >> here.device & 1) != 0) return {};
-  return "belong to device " + std::to_string(here.device) + ", and " + on +
-         " has no peer access to it; call enable_peer_access first";
+  return concat("belong to device ", here.device, ", and ", on,
+                " has no peer access to it; call enable_peer_access first");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
@@ -56,9 +57,9 @@ std::vector<graph_node> capture::end() {
     if (const auto& m = n.what->together) {
       const std::size_t parts = parts_of[m.get()];
       if (parts != m->streams)
-        throw invalid_argument("the joint operation '" + m->name + "' of " + std::to_string(m->streams) +
-                               " streams was captured on " + std::to_string(parts) +
-                               " of them; it would wait for the others for ever: all of them belong into the capture");
+        throw invalid_argument(
+            concat("the joint operation '", m->name, "' of ", m->streams, " streams was captured on ", parts,
+                   " of them; it would wait for the others for ever: all of them belong into the capture"));
     }
   std::vector<bool> joined(nodes_.size());  // nodes that the origin's next operation is ordered behind
   for (const std::size_t k : at_.at(origin_)) joined[k] = true;
@@ -68,11 +69,10 @@ std::vector<graph_node> capture::end() {
   for (const auto& [stream, last] : at_)
     for (const std::size_t k : last)
       if (!joined[k])
-        throw invalid_argument(
-            "capture has unjoined work: stream " + std::to_string(stream) + " was forked from stream " +
-            std::to_string(origin_) + ", and its " + std::string(nodes_[k].what->verb) + " '" +
-            std::string(nodes_[k].what->name) +
-            "' is not waited for; record an event on it, and let the captured stream wait for that before the end");
+        throw invalid_argument(concat(
+            "capture has unjoined work: stream ", stream, " was forked from stream ", origin_, ", and its ",
+            nodes_[k].what->verb, " '", nodes_[k].what->name,
+            "' is not waited for; record an event on it, and let the captured stream wait for that before the end"));
   return std::move(nodes_);
 }
 

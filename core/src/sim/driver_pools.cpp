@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 
@@ -40,8 +41,8 @@ native_pool driver_pools::default_pool(int device, const pool_options& options) 
 driver_pools::pool& driver_pools::find(native_pool p) {
   const auto found = pools_.find(to_id(p.handle));
   if (found == pools_.end())
-    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(p.handle)) +
-                           " is no pool of this simulated machine");
+    throw invalid_argument(
+        concat("invalid resource handle: ", to_id(p.handle), " is no pool of this simulated machine"));
   return found->second;
 }
 
@@ -86,8 +87,8 @@ void driver_pools::grant(native_pool p, int device) {
   machine_.may_fail(failing_verb::peer, c.lock, device);
   if (!machine_.options_.are_peers(device, of.device))
     throw peer_access_error(
-        "device " + std::to_string(device) + " has no way to the memory of device " + std::to_string(of.device) +
-        ", so not to its pools: copy the array first (ferry::clone_on), or change peers= in FERRY_SIM");
+        concat("device ", device, " has no way to the memory of device ", of.device,
+               ", so not to its pools: copy the array first (ferry::clone_on), or change peers= in FERRY_SIM"));
   machine_.memory_.grant_pool(to_id(p.handle), device);
 }
 
@@ -123,7 +124,7 @@ void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_strea
   pool& p = find(handle);
   machine_.may_fail(failing_verb::alloc, c.lock, p.device, bytes);
   if (bytes == 0) return nullptr;
-  if (bytes > SIZE_MAX / 4) throw out_of_memory("out of memory: " + std::to_string(bytes) + " bytes", bytes);
+  if (bytes > SIZE_MAX / 4) throw out_of_memory(concat("out of memory: ", bytes, " bytes"), bytes);
   bytes = (bytes + 511) / 512 * 512;
   block b;
   if (!take_free(p, bytes, on.id, b)) {
@@ -170,7 +171,7 @@ void driver_pools::free(void* at, native_stream s) {
   const used_block was = found->second;
   used_.erase(found);
   auto freed = std::make_shared<signal>();
-  freed->who = "a free on stream " + std::to_string(on.id);
+  freed->who = concat("a free on stream ", on.id);
   const std::uint64_t id = on.id;
   const int device = on.device;
   const auto touches = footprint_of("free", at, was.bytes, false);

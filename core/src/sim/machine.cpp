@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
@@ -57,15 +58,14 @@ machine::machine(const options& how, std::function<void(const kernel_text&)> che
 
 void machine::check_device(int device) const {
   if (device < 0 || device >= options_.devices)
-    throw invalid_argument("invalid device ordinal: " + std::to_string(device) + "; this machine has devices 0 to " +
-                           std::to_string(options_.devices - 1));
+    throw invalid_argument(
+        concat("invalid device ordinal: ", device, "; this machine has devices 0 to ", options_.devices - 1));
 }
 
 device_properties machine::properties(int device) const {
   check_device(device);
-  std::string name = (options_.are_cpus ? "CPU " : "simulated device ") + std::to_string(device);
-  if (!options_.nodes.empty())
-    name += ", NUMA node " + std::to_string(options_.nodes[static_cast<std::size_t>(device)].number);
+  std::string name = concat(options_.are_cpus ? "CPU " : "simulated device ", device);
+  if (!options_.nodes.empty()) name += concat(", NUMA node ", options_.nodes[static_cast<std::size_t>(device)].number);
   return {std::move(name), options_.memory_of(device), 8, 9, 0, options_.concurrent_managed, options_.pageable_access};
 }
 
@@ -85,12 +85,12 @@ void machine::enable_peer_access(int device, int peer) {
   call c(*this);
   check_device(device), check_device(peer);
   schedule_.check(device);
-  if (device == peer) throw invalid_argument("device " + std::to_string(device) + " needs no peer access to itself");
+  if (device == peer) throw invalid_argument(concat("device ", device, " needs no peer access to itself"));
   may_fail(failing_verb::peer, c.lock, device);
   if (!options_.are_peers(device, peer))
-    throw peer_access_error("peer access is not supported: device " + std::to_string(device) +
-                            " has no way to the memory of device " + std::to_string(peer) + "; copy instead, or add " +
-                            std::to_string(device) + "-" + std::to_string(peer) + " to peers= in FERRY_SIM");
+    throw peer_access_error(concat("peer access is not supported: device ", device,
+                                   " has no way to the memory of device ", peer, "; copy instead, or add ", device, "-",
+                                   peer, " to peers= in FERRY_SIM"));
   memory_.grant(device, peer);
 }
 
@@ -133,7 +133,7 @@ void machine::may_fail(failing_verb verb, const scheduler::lock& l, int device, 
   const std::uint64_t nth = ++calls_[static_cast<std::size_t>(verb)];
   for (const failure& f : options_.failures) {
     if (f.verb != verb || f.nth != nth) continue;
-    const std::string text = "fail= in FERRY_SIM makes call " + std::to_string(nth) + " of this function fail";
+    const std::string text = concat("fail= in FERRY_SIM makes call ", nth, " of this function fail");
     switch (verb) {
       case failing_verb::alloc: throw out_of_memory("out of memory: " + text, bytes);
       case failing_verb::peer: throw peer_access_error("peer access could not be enabled: " + text);
@@ -192,16 +192,16 @@ void machine::check_managed(const void* p, std::size_t bytes, memory_location wh
                             std::string_view verb) const {
   if (!where.is_host()) check_device(where.device);
   if (where.numa_node > 0)
-    throw invalid_argument(std::string(verb) + ": there is no NUMA node " + std::to_string(where.numa_node) +
-                           "; simulated machines have node 0");
+    throw invalid_argument(
+        concat(verb, ": there is no NUMA node ", where.numa_node, "; simulated machines have node 0"));
   const place here = memory_.at(p);
   if (here.state == address_state::pageable && options_.pageable_access) return;  // moves like managed memory
   if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
-    throw invalid_argument(std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
-                           " do not lie within one allocation of unified memory");
+    throw invalid_argument(concat(verb, ": ", readable_bytes(bytes), " at ", readable_address(p),
+                                  " do not lie within one allocation of unified memory"));
   if (needs_concurrent && !where.is_host() && !options_.concurrent_managed)
-    throw not_supported(std::string(verb) + ": device " + std::to_string(where.device) +
-                        " lacks concurrent managed access, so managed memory cannot be sent to it");
+    throw not_supported(concat(verb, ": device ", where.device,
+                               " lacks concurrent managed access, so managed memory cannot be sent to it"));
 }
 
 void machine::prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 #include "surroundings.hpp"
@@ -24,8 +25,7 @@ void machine::begin_capture(native_stream s) {
   call c(*this);
   stream& on = find_working(s);
   if (on.in)
-    throw invalid_argument("stream " + std::to_string(on.id) +
-                           " is capturing already; end_capture comes before begin_capture");
+    throw invalid_argument(concat("stream ", on.id, " is capturing already; end_capture comes before begin_capture"));
   on.in = std::make_shared<capture>(on.id);
 }
 
@@ -35,10 +35,10 @@ native_graph machine::end_capture(native_stream s) {
   stream& on = find(s);
   const auto in = on.in;
   if (!in) schedule_.check(on.device);
-  if (!in) throw invalid_argument("stream " + std::to_string(on.id) + " is not capturing");
+  if (!in) throw invalid_argument(concat("stream ", on.id, " is not capturing"));
   if (in->origin() != on.id)
-    throw invalid_argument("the capture of stream " + std::to_string(on.id) + " was begun on stream " +
-                           std::to_string(in->origin()) + ", and ends there");
+    throw invalid_argument(
+        concat("the capture of stream ", on.id, " was begun on stream ", in->origin(), ", and ends there"));
   for (auto& [id, other] : streams_)
     if (other.in == in) other.in.reset();
   if (schedule_.has_failed(on.device)) in->drop();
@@ -95,7 +95,7 @@ void machine::run_nodes(const std::vector<graph_node>& nodes, const std::vector<
 // Runs one device's part of a joint operation, before the common body.
 void machine::take_part(const work& w, int device) {
   if (const std::string why = memory_.forbids(device, w.uses, w.how); !why.empty())
-    throw device_fault(device, std::string(w.name) + ": " + why);
+    throw device_fault(device, concat(w.name, ": ", why));
   memory_.touch(device, w.uses);
 }
 
@@ -103,7 +103,7 @@ operation machine::part_of(const std::shared_ptr<rendezvous>& m, const graph_nod
   const auto run = [this, what = n.what, device = n.device] { take_part(*what, device); };
   if (memory_.forbids(n.device, n.what->uses, n.what->how).empty())
     return {"joint operation", n.what->name, run, {}, {}, m};
-  m->broken = "device " + std::to_string(n.device) + " failed";
+  m->broken = concat("device ", n.device, " failed");
   return {"joint operation", n.what->name, run};
 }
 
@@ -131,8 +131,8 @@ void machine::launch_graph(native_graph g, native_stream s) {
   stream& on = find_working(s);
   const auto found = graphs_.find(to_id(g.handle));
   if (found == graphs_.end())
-    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(g.handle)) +
-                           " is no graph of this simulated machine");
+    throw invalid_argument(
+        concat("invalid resource handle: ", to_id(g.handle), " is no graph of this simulated machine"));
   may_fail(failing_verb::launch, c.lock, on.device);
   graph& what = found->second;
   for (const graph_node& n : what.nodes) schedule_.check(n.device);
@@ -141,7 +141,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
   const auto line = on.line;
   const auto make_signal = [id = on.id](std::string_view part) {
     auto made = std::make_shared<signal>();
-    made->who = std::string(part) + " of a graph launched on stream " + std::to_string(id);
+    made->who = concat(part, " of a graph launched on stream ", id);
     return made;
   };
   if (schedule_.is_eager()) {
@@ -205,8 +205,8 @@ void machine::launch_graph(native_graph g, native_stream s) {
 void machine::destroy_graph(native_graph g) {
   call c(*this);
   if (graphs_.erase(to_id(g.handle)) == 0)
-    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(g.handle)) +
-                           " is no graph of this simulated machine");
+    throw invalid_argument(
+        concat("invalid resource handle: ", to_id(g.handle), " is no graph of this simulated machine"));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -1,4 +1,5 @@
 // Streams and events: handles, queries, waits.
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 
@@ -7,8 +8,9 @@ namespace ferry::inline FERRY_ABI::detail::sim {
 machine::stream& machine::find(native_stream s) {
   const auto found = streams_.find(to_id(s.handle));
   if (found == streams_.end())
-    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(s.handle)) +
-                           " is no stream of this simulated machine; it was destroyed, or belongs to another backend");
+    throw invalid_argument(
+        concat("invalid resource handle: ", to_id(s.handle),
+               " is no stream of this simulated machine; it was destroyed, or belongs to another backend"));
   return found->second;
 }
 
@@ -26,15 +28,14 @@ machine::stream& machine::find_working(native_stream s) {
   return found;
 }
 
-std::string machine::describe(native_event e) const { return "event " + std::to_string(to_id(e.handle)); }
+std::string machine::describe(native_event e) const { return concat("event ", to_id(e.handle)); }
 
 native_stream machine::create_stream(int device, int priority) {
   call c(*this);
   check_device(device);
   schedule_.check(device);
   if (priority < -2 || priority > 0)
-    throw invalid_argument("stream priority " + std::to_string(priority) +
-                           " is outside of 0 (default) to -2 (most urgent)");
+    throw invalid_argument(concat("stream priority ", priority, " is outside of 0 (default) to -2 (most urgent)"));
   const std::uint64_t id = fresh_id();
   streams_.emplace(id, stream{id, device, schedule_.open(c.lock, device, id), {}});
   return to_handle<native_stream>(id);
@@ -43,7 +44,7 @@ native_stream machine::create_stream(int device, int priority) {
 void machine::destroy_stream(native_stream s) {
   call c(*this);
   stream gone = find(s);
-  if (gone.in) gone.in->invalidate("stream " + std::to_string(gone.id) + " was destroyed while capturing");
+  if (gone.in) gone.in->invalidate(concat("stream ", gone.id, " was destroyed while capturing"));
   streams_.erase(gone.id);
   schedule_.close(c.lock, *gone.line);
   schedule_.check(gone.device);
@@ -62,7 +63,7 @@ std::optional<int> machine::device_of(native_stream s) {
 bool machine::is_done(native_stream s) {
   call c(*this);
   stream& on = find_working(s);
-  if (on.in) refuse_in_capture(*on.in, "asking whether stream " + std::to_string(on.id) + " is done");
+  if (on.in) refuse_in_capture(*on.in, concat("asking whether stream ", on.id, " is done"));
   const auto line = on.line;  // the stream may be destroyed while operations run
   const int device = on.device;
   schedule_.run_few(c.lock);
@@ -75,11 +76,11 @@ bool machine::is_done(native_stream s) {
 void machine::synchronize(native_stream s) {
   call c(*this);
   stream& on = find_working(s);
-  if (on.in) refuse_in_capture(*on.in, "waiting for stream " + std::to_string(on.id));
+  if (on.in) refuse_in_capture(*on.in, concat("waiting for stream ", on.id));
   const auto line = on.line;
   const std::uint64_t id = on.id;
   schedule_.wait(
-      c.lock, "stream " + std::to_string(id), [&] { return schedule_.is_idle(*line); }, line);
+      c.lock, concat("stream ", id), [&] { return schedule_.is_idle(*line); }, line);
   pools_.seen(id, pools_.next_place());
   schedule_.seen_by_cpu(c.lock, *line);
   pools_.after_synchronization(c.lock);
@@ -106,9 +107,9 @@ void machine::record(native_event e, native_stream s) {
   call c(*this);
   stream& on = find_working(s);
   if (const int device = find(e).device; device != on.device)
-    throw invalid_argument("invalid resource handle: " + describe(e) + " is of device " + std::to_string(device) +
-                           ", and stream " + std::to_string(on.id) + " of device " + std::to_string(on.device) +
-                           "; an event is recorded on streams of its own device (waiting works across devices)");
+    throw invalid_argument(concat(
+        "invalid resource handle: ", describe(e), " is of device ", device, ", and stream ", on.id, " of device ",
+        on.device, "; an event is recorded on streams of its own device (waiting works across devices)"));
   if (on.in) {
     event& to = find(e);
     to.state.reset(), to.in = on.in, to.at = on.in->at(on.id);
@@ -122,7 +123,7 @@ void machine::record(native_event e, native_stream s) {
     state->at = std::chrono::steady_clock::now(), state->fired = true;
     schedule_.stamp(c.lock, *line, *state);
   } else {
-    state->who = describe(e) + ", recorded on stream " + std::to_string(on.id);
+    state->who = concat(describe(e), ", recorded on stream ", on.id);
     schedule_.push(c.lock, *line, {"event record", {}, {}, {}, state});
   }
   event& to = find(e);  // under the same lock as the place in the queue: no other call comes between
@@ -136,7 +137,7 @@ void machine::wait(native_stream s, native_event e) {
   if (from.in) {
     if (from.in->has_ended()) refuse_captured(from, "waiting for it later");
     if (on.in && on.in != from.in) {
-      from.in->invalidate("stream " + std::to_string(on.id) + " of another capture waited for it");
+      from.in->invalidate(concat("stream ", on.id, " of another capture waited for it"));
       refuse_in_capture(*on.in, "waiting for " + describe(e) + " of another capture (merging captures)");
     }
     on.in = from.in;  // a fork: the stream joins the capture

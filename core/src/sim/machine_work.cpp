@@ -8,6 +8,7 @@
 #include "ferry/core/detail/operations/functor_definition.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/detail/operations/owned_reduction.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "interpreter/index_outside.hpp"
 #include "interpreter/interpret.hpp"
@@ -23,8 +24,7 @@ kernel_use writes(const void* p, std::size_t bytes) { return {static_cast<const 
 
 void check_shape(const strided_shape& shape) {
   if (shape.rank > max_rank)
-    throw invalid_argument("a strided operation of rank " + std::to_string(shape.rank) + "; at most " +
-                           std::to_string(max_rank));
+    throw invalid_argument(concat("a strided operation of rank ", shape.rank, "; at most ", max_rank));
 }
 
 // Names of the gathered operands, by number, for errors. Empty if there are none.
@@ -88,9 +88,8 @@ void machine::enqueue(call& c, stream& s, work w) {
 void machine::refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const {
   for (const kernel_use& use : uses)
     if (!memory_.may_copy(on.device, use.begin))
-      throw invalid_argument("copy: invalid argument: memory of a pool of another device, which stream " +
-                             std::to_string(on.id) + " of device " + std::to_string(on.device) +
-                             " was granted no access to");
+      throw invalid_argument(concat("copy: invalid argument: memory of a pool of another device, which stream ", on.id,
+                                    " of device ", on.device, " was granted no access to"));
 }
 
 void machine::copy(native_stream s, void* to, const void* from, std::size_t bytes) {
@@ -118,7 +117,7 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
   }
   if (to_pageable || (from_pageable && schedule_.overlaps() && is_read_later)) {
     w.done = std::make_shared<signal>();
-    w.done->who = "a copy of pageable memory on stream " + std::to_string(on.id);
+    w.done->who = concat("a copy of pageable memory on stream ", on.id);
   }
   enqueue(c, on, std::move(w));
 }
@@ -134,8 +133,7 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
     const bool is_own =
         here.state != address_state::pageable && here.kind == memory_kind::device && here.device == device;
     if (bytes != 0 && !is_own)
-      throw invalid_argument("copy_peer: " + readable_address(p) + " is not memory of device " +
-                             std::to_string(device));
+      throw invalid_argument(concat("copy_peer: ", readable_address(p), " is not memory of device ", device));
   }
   may_fail(failing_verb::copy, c.lock, on.device);
   if (bytes == 0) return;
@@ -213,7 +211,7 @@ void machine::fill_strided(native_stream s, const strided_bytes& to, const strid
   check_shape(shape);
   std::array<std::byte, 16> value{};
   if (shape.element_bytes > value.size())
-    throw invalid_argument("fill of elements of " + std::to_string(shape.element_bytes) + " bytes; at most 16");
+    throw invalid_argument(concat("fill of elements of ", shape.element_bytes, " bytes; at most 16"));
   if (is_empty(shape)) return;
   std::memcpy(value.data(), element, shape.element_bytes);
   const auto run = [to, shape, value](const relocation&) { fill_on_cpu(to, shape, value.data()); };
@@ -298,7 +296,7 @@ void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, st
   const int device = to->device;
   if (const std::string why = memory_.forbids(device, uses, reach::mapped); !why.empty()) {
     schedule_.fail(c.lock, device, m->name + ": " + why);
-    m->broken = "device " + std::to_string(device) + " failed";
+    m->broken = concat("device ", device, " failed");
   } else {
     const auto move_pages = [this, device, touched = std::vector(uses.begin(), uses.end())] {
       memory_.touch(device, touched);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/cpu_quota.hpp"
 #include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
@@ -53,25 +54,23 @@ class parser {
     }
     check_threads();
     if (result_.threads > 1 && result_.schedule == schedule_kind::random)
-      refuse("threads=" + std::to_string(result_.threads),
+      refuse(concat("threads=", result_.threads),
              "is for schedule=eager and overlap: a random schedule is reproducible on one thread only");
     const auto known = [&](int a, int b) {  // checked at the end: devices= may come later
-      if (a >= result_.devices || b >= result_.devices)
-        refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that does not exist");
+      if (a >= result_.devices || b >= result_.devices) refuse(concat(a, "-", b), "names a device that does not exist");
     };
     if (result_.peers)
       for (const auto& [a, b] : *result_.peers) known(a, b);
     for (const broken_link& l : result_.broken) known(l.a, l.b);
     if (const std::size_t sizes = result_.memory_bytes.size(); sizes > static_cast<std::size_t>(result_.devices))
-      refuse("memory=", "has " + std::to_string(sizes) + " sizes for devices=" + std::to_string(result_.devices));
+      refuse("memory=", concat("has ", sizes, " sizes for devices=", result_.devices));
     return result_;
   }
 
  private:
   [[noreturn]] void refuse(std::string_view part, std::string_view why) const {
-    throw parse_error((result_.are_cpus ? "options of the CPU \"" : "simulator options \"") + std::string(whole_) +
-                      "\": \"" + std::string(part) + "\" " + std::string(why) + ". " +
-                      std::string(result_.are_cpus ? allowed_for_cpu : allowed));
+    throw parse_error(concat(result_.are_cpus ? "options of the CPU \"" : "simulator options \"", whole_, "\": \"",
+                             part, "\" ", why, ". ", result_.are_cpus ? allowed_for_cpu : allowed));
   }
 
   static std::vector<std::string_view> split(std::string_view text, char by) {
@@ -91,7 +90,7 @@ class parser {
 
   std::pair<std::string_view, std::string_view> cut(std::string_view part, char by) const {
     const std::size_t at = part.find(by);
-    if (at == part.npos) refuse(part, std::string("lacks '") + by + "'");
+    if (at == part.npos) refuse(part, concat("lacks '", by, "'"));
     return {trim(part.substr(0, at)), trim(part.substr(at + 1))};
   }
 
@@ -203,8 +202,9 @@ class parser {
         const auto found = std::find_if(all.begin(), all.end(), is_n);
         if (std::any_of(chosen.begin(), chosen.end(), is_n)) refuse(item, "names a NUMA node twice");
         if (found == all.end())
-          refuse(item, "names NUMA node " + std::to_string(n) + ", which does not exist or has no core that this " +
-                           "process may use; there are nodes " + numbers_of(all));
+          refuse(item, concat("names NUMA node ", n,
+                              ", which does not exist or has no core that this process may use; there are nodes ",
+                              numbers_of(all)));
         chosen.push_back(*found);
       }
       all = std::move(chosen);
@@ -216,27 +216,26 @@ class parser {
 
   static std::string numbers_of(const std::vector<numa_node>& all) {
     std::string text;
-    for (const numa_node& n : all) text += (text.empty() ? "" : ", ") + std::to_string(n.number);
+    for (const numa_node& n : all) text += concat(text.empty() ? "" : ", ", n.number);
     return text;
   }
 
   // On NUMA nodes, the cores are those of the nodes, and streams overlap: else one device waits for another one.
   void check_threads() {
     if (!result_.are_cpus) return;
-    const std::string item = "threads=" + std::to_string(result_.threads);
+    const std::string item = concat("threads=", result_.threads);
     if (!result_.nodes.empty()) {
       cores_ = 0;
       for (const numa_node& n : result_.nodes) cores_ += static_cast<unsigned>(n.cores.size());
       if (!has_threads_) result_.threads = cores_;
       if (!has_streams_) result_.schedule = schedule_kind::overlap;
       if (result_.threads < result_.nodes.size())
-        refuse(item, "is less than the number of NUMA nodes, " + std::to_string(result_.nodes.size()));
+        refuse(item, concat("is less than the number of NUMA nodes, ", result_.nodes.size()));
     }
     if (result_.threads <= cores_ || may_share_cores_) return;
-    refuse(item, std::string("is more than the number of cores that ") +
-                     (result_.nodes.empty() ? "this process may use" : "these NUMA nodes have for this process") +
-                     ", " + std::to_string(cores_) +
-                     ": use threads=all, or oversubscribe=on for threads that share cores");
+    refuse(item, concat("is more than the number of cores that ",
+                        result_.nodes.empty() ? "this process may use" : "these NUMA nodes have for this process", ", ",
+                        cores_, ": use threads=all, or oversubscribe=on for threads that share cores"));
   }
 
   std::string_view whole_;

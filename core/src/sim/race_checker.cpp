@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "address_space.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
@@ -19,8 +20,7 @@ std::string text_of(const race_checker::actor& a, std::uintptr_t begin) {
   std::string text = a.device < 0 ? "the CPU's " + a.what->verb : a.what->verb;
   if (!a.what->name.empty()) text += " '" + a.what->name + "'";
   if (const kernel_use* u = use_of(a, begin); u && u->at.is_known()) text += " of " + u->at.text();
-  return a.device < 0 ? text
-                      : text + " on stream " + std::to_string(a.stream) + " (device " + std::to_string(a.device) + ")";
+  return a.device < 0 ? text : concat(text, " on stream ", a.stream, " (device ", a.device, ")");
 }
 
 std::string text_of(const race_checker::actor& now, bool writes, const race_checker::actor& before, bool wrote,
@@ -28,7 +28,7 @@ std::string text_of(const race_checker::actor& now, bool writes, const race_chec
   std::string name;
   for (const race_checker::actor* a : {&before, &now})
     if (const kernel_use* u = use_of(*a, begin); u && *u->array.text())
-      name = " of array '" + std::string(u->array.text()) + "'";
+      name = concat(" of array '", u->array.text(), "'");
   return "race: " + text_of(now, begin) + (writes ? " writes " : " reads ") + readable_bytes(end - begin) + name +
          " at " + readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(before, begin) +
          (wrote ? " writes" : " reads") + ", and nothing orders the one behind the other: " +

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
@@ -301,7 +302,7 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
     if (q.busy)
       changed_.wait(l);
     else
-      pause(l, "stream " + std::to_string(q.id) + ", which waits in a joint operation");
+      pause(l, concat("stream ", q.id, ", which waits in a joint operation"));
   }
   check(q.device);
   if (races_) {
@@ -388,7 +389,7 @@ void scheduler::pause(lock& l, std::string_view waiter) {
   const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
   if (is_stuck() && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
   if (is_stuck())
-    throw deadlock("deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" + describe());
+    throw deadlock(concat("deadlock: the CPU waits for ", waiter, ", and no operation can run\n", describe()));
   changed_.wait(l);
 }
 
@@ -415,13 +416,12 @@ std::string scheduler::describe() const {
   for (const auto& q : queues_) {
     if (q->pending.empty()) continue;
     const operation& head = q->pending.front();
-    text += "  stream " + std::to_string(q->id) + " (device " + std::to_string(q->device) +
-            "): " + std::to_string(q->pending.size()) + " pending, first: " + std::string(head.verb);
-    if (!head.name.empty()) text += " '" + std::string(head.name) + "'";
+    text +=
+        concat("  stream ", q->id, " (device ", q->device, "): ", q->pending.size(), " pending, first: ", head.verb);
+    if (!head.name.empty()) text += concat(" '", head.name, "'");
     for (const auto& s : head.needs)
       if (!s->fired) text += ", waits for " + s->who;
-    if (head.together)
-      text += " of " + std::to_string(head.together->streams) + " streams, which others have not reached";
+    if (head.together) text += concat(" of ", head.together->streams, " streams, which others have not reached");
     text += '\n';
   }
   return text;
@@ -429,15 +429,13 @@ std::string scheduler::describe() const {
 
 void scheduler::fail(const lock&, int device, const std::string& text) {
   std::string& sticky = failed_[static_cast<std::size_t>(device)];
-  if (sticky.empty())
-    sticky = "device " + std::to_string(device) + " failed, and answers every call with this: " + text;
+  if (sticky.empty()) sticky = concat("device ", device, " failed, and answers every call with this: ", text);
   for (const auto& q : queues_) {
     if (q->device != device) continue;
     if (races_) races_->cpu.join(q->clock);  // work of the failed device counts as complete
     for (operation& op : q->pending) {
       fire(*q, op);
-      if (op.together && op.together->broken.empty())
-        op.together->broken = "device " + std::to_string(device) + " failed";
+      if (op.together && op.together->broken.empty()) op.together->broken = concat("device ", device, " failed");
     }
     pending_ -= q->pending.size();
     q->pending.clear(), q->needs_met = 0;

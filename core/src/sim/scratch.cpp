@@ -6,6 +6,8 @@
 #include <functional>
 #include <new>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
@@ -27,10 +29,10 @@ const std::byte* first_other(const std::byte* begin, const std::byte* end, std::
   return std::find_if(begin, end, [&](std::byte b) { return b != expected; });
 }
 
-std::string bytes_in_words(std::size_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+std::string bytes_in_words(std::size_t n) { return concat(n, n == 1 ? " byte" : " bytes"); }
 
 std::string given_text(const kernel_use& u, std::size_t bytes) {
-  std::string text = *u.array.text() ? "array '" + std::string(u.array.text()) + "'" : "an unnamed array";
+  std::string text = *u.array.text() ? concat("array '", u.array.text(), "'") : "an unnamed array";
   text += ", of which it was given " + bytes_in_words(bytes);
   if (u.at.is_known()) text += " at " + u.at.text();
   return text;
@@ -110,8 +112,8 @@ std::string scratch::gap_overrun(std::size_t i) const {
     const std::byte* const now = pieces_[i].now;
     const std::byte* const at = first_other(now + (begin - r.begin), now + (end - r.begin), unwritten_byte);
     if (at == now + (end - r.begin)) return {};
-    return "wrote between its arguments: the first changed byte is byte " + std::to_string(at - now) + " of " +
-           given_text(r.first, r.bytes) + ", in a part that it may neither read nor write";
+    return concat("wrote between its arguments: the first changed byte is byte ", at - now, " of ",
+                  given_text(r.first, r.bytes), ", in a part that it may neither read nor write");
   };
   const std::byte* covered = r.begin;
   for (const kernel_use& u : uses_) {

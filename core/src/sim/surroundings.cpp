@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::sim {
@@ -74,7 +75,7 @@ std::string surroundings::after() const {
       const std::byte* const at = std::mismatch(z.begin, z.begin + z.bytes, was).first;
       const std::string text = overrun_text(*z.use, static_cast<std::size_t>(z.used_end - z.used_begin),
                                             at - (z.begin == z.used_end ? z.used_end : z.used_begin));
-      if (all_.size() == 1) return std::string(all_[0]->verb) + " '" + std::string(all_[0]->name) + "': " + text;
+      if (all_.size() == 1) return concat(all_[0]->verb, " '", all_[0]->name, "': ", text);
       return "a kernel of a graph: " + text;
     }
     was += z.bytes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "scratch.hpp"
 #include "surroundings.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 [[noreturn]] void fault(const work& w, int device, const std::string& why) {
   std::string text(w.verb);
-  if (!w.name.empty()) text += " '" + std::string(w.name) + "'";
+  if (!w.name.empty()) text += concat(" '", w.name, "'");
   throw device_fault(device, text + ": " + why);
 }
 

@@ -4,13 +4,14 @@
 #include "expressions/operand_memory.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/sorting/sorting_request.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "sorting/bound_sorting.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-std::string called(const sorting_request& r) { return "fr::" + std::string(r.name); }
+std::string called(const sorting_request& r) { return concat("fr::", r.name); }
 
 void need_equal(const sorting_request& r, const program_shape& to, const program_shape& from, const std::string& what) {
   if (to != from)
@@ -41,8 +42,8 @@ void need_shapes(const sorting_request& r, std::size_t axis, source_line at) {
   switch (r.kind) {
     case sorting_kind::partition:
       if (r.kept >= from.extent[axis])
-        throw invalid_argument(called(r) + ": there is no element " + std::to_string(r.kept) + " along an axis of " +
-                               std::to_string(from.extent[axis]) + in_line(at));
+        throw invalid_argument(
+            concat(called(r), ": there is no element ", r.kept, " along an axis of ", from.extent[axis], in_line(at)));
       [[fallthrough]];
     case sorting_kind::sort: need_equal(r, r.values->shape, from, "the destination"); break;
     case sorting_kind::select:
@@ -64,14 +65,12 @@ void set_to_zero(const stream_ref& s, const program_operand& to, source_line at)
 std::size_t sorted_axis(std::string_view name, int axis, std::size_t rank) {
   const int number = axis < 0 ? axis + static_cast<int>(rank) : axis;
   if (number < 0 || number >= static_cast<int>(rank))
-    throw invalid_argument("fr::" + std::string(name) + ": there is no axis " + std::to_string(axis) + ": there are " +
-                           std::to_string(rank) + " dimensions");
+    throw invalid_argument(concat("fr::", name, ": there is no axis ", axis, ": there are ", rank, " dimensions"));
   return static_cast<std::size_t>(number);
 }
 
 void need_top(std::size_t k, std::size_t extent) {
-  if (k > extent)
-    throw invalid_argument("fr::top_k: " + std::to_string(k) + " elements along an axis of " + std::to_string(extent));
+  if (k > extent) throw invalid_argument(concat("fr::top_k: ", k, " elements along an axis of ", extent));
 }
 
 void submit_sorting(const stream_ref* given, const sorting_request& r, source_line at) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -10,7 +11,7 @@ namespace {
 
 std::string with_name(const char* name, const error& e) {
   const std::string why(e.text());
-  return why.starts_with(name) ? why : std::string(name) + ": " + why;
+  return why.starts_with(name) ? why : concat(name, ": ", why);
 }
 
 }  // namespace
@@ -21,8 +22,7 @@ std::optional<std::string> environment(const char* name) {
 }
 
 void refuse_variable(const char* name, std::string_view value, std::string_view allowed) {
-  throw parse_error(std::string(name) + "='" + std::string(value) + "' is not allowed; allowed are " +
-                    std::string(allowed));
+  throw parse_error(concat(name, "='", value, "' is not allowed; allowed are ", allowed));
 }
 
 std::optional<std::size_t> environment_index(const char* name, std::initializer_list<std::string_view> allowed) {
@@ -31,7 +31,7 @@ std::optional<std::size_t> environment_index(const char* name, std::initializer_
   const auto* found = std::find(allowed.begin(), allowed.end(), *value);
   if (found != allowed.end()) return static_cast<std::size_t>(found - allowed.begin());
   std::string list;
-  for (const std::string_view a : allowed) list += (list.empty() ? "" : ", ") + std::string(a);
+  for (const std::string_view a : allowed) list += concat(list.empty() ? "" : ", ", a);
   refuse_variable(name, *value, list);
 }
 

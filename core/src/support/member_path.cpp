@@ -1,5 +1,7 @@
 #include "ferry/core/detail/support/member_path.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -22,8 +24,8 @@ std::string_view short_type(std::string_view spelling) {
 std::string member_path::text() const {
   if (!of_) return std::string(short_type(names_));
   const std::string before = of_->text();
-  if (names_.empty()) return before + '[' + std::to_string(index_) + ']';
-  return before + '.' + std::string(name_in(names_, index_));
+  if (names_.empty()) return concat(before, '[', index_, ']');
+  return concat(before, '.', name_in(names_, index_));
 }
 
 array_label member_path::label() const {

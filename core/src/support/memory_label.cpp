@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -41,10 +42,9 @@ labels& all(label_kind kind) {
 
 memory_label intern_tag(std::string_view text) {
   return all(label_kind::tag).intern(text, most_tags, [&]() -> memory_label {
-    throw invalid_argument("cannot tag memory with '" + std::string(text) + "': the program has used " +
-                           std::to_string(most_tags - 1) +
-                           " different tags already. A tag stands for a part of the program; give each array a name "
-                           "instead");
+    throw invalid_argument(
+        concat("cannot tag memory with '", text, "': the program has used ", most_tags - 1,
+               " different tags already. A tag stands for a part of the program; give each array a name instead"));
   });
 }
 
@@ -55,7 +55,7 @@ memory_label intern_name(std::string_view text) {
 
 std::string label_text(label_kind kind, memory_label label) {
   if (kind == label_kind::name && label == other_names)
-    return "(other names: the first " + std::to_string(other_names - 1) + " have accounts of their own)";
+    return concat("(other names: the first ", other_names - 1, " have accounts of their own)");
   labels& l = all(kind);
   std::lock_guard lock(l.mutex);
   return label < l.texts.size() ? l.texts[label] : "";

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
@@ -13,9 +14,9 @@ using namespace detail;
 namespace {
 
 [[noreturn]] void refuse_size(std::string_view text, std::string_view why) {
-  throw parse_error("'" + std::string(text) + "' is no amount of memory: " + std::string(why) +
-                    ". Allowed are bytes (8589934592 or 512B), 64KiB, 512MiB, 1.5GiB, 2TiB, and 60% of a device, from "
-                    "above 0 to 100%");
+  throw parse_error(concat("'", text, "' is no amount of memory: ", why,
+                           ". Allowed are bytes (8589934592 or 512B), 64KiB, 512MiB, 1.5GiB, 2TiB, and 60% of a "
+                           "device, from above 0 to 100%"));
 }
 
 // Parses digits with at most one point.
@@ -59,8 +60,8 @@ std::string memory_size::text() const {
 std::string bytes_text(std::size_t bytes) {
   for (const auto& [suffix, shift] : size_units)
     if (shift > 0 && bytes >> shift != 0)
-      return fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+      return concat(fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3), ' ', suffix);
+  return concat(bytes, bytes == 1 ? " byte" : " bytes");
 }
 
 }  // namespace ferry::inline FERRY_ABI

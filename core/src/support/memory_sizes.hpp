@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
@@ -12,8 +13,7 @@ inline constexpr std::size_t most_bytes_at_once = std::size_t{1} << 56;
 
 [[noreturn, gnu::cold]] inline void refuse_above_addresses(std::size_t bytes) {
   throw out_of_memory(
-      "out of memory: an allocation of " + std::to_string(bytes) + " bytes, more than any computer has addresses for",
-      bytes);
+      concat("out of memory: an allocation of ", bytes, " bytes, more than any computer has addresses for"), bytes);
 }
 
 // Returns 1 for 0 bytes. Throws out_of_memory above most_bytes_at_once.

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -13,8 +15,7 @@ bool allows(size_range units, const size_unit& u) { return u.shift >= units.smal
 std::string text_of(size_range units) {
   std::string list;
   for (auto u = size_units.rbegin(); u != size_units.rend(); ++u)
-    if (allows(units, *u))
-      list += (list.empty() ? "" : u->shift == units.largest ? " or " : ", ") + std::string(u->name);
+    if (allows(units, *u)) list += concat(list.empty() ? "" : u->shift == units.largest ? " or " : ", ", u->name);
   return list;
 }
 
@@ -44,7 +45,7 @@ std::string why_no_size(std::string_view text, size_range units) {
                                       [&](const size_unit& u) { return unit == u.name && allows(units, u); });
   if (is_allowed)
     return text.find(' ') == text.npos ? "it has no number that can be read" : "a space is not allowed in it";
-  return "'" + std::string(unit) + "' is no unit, which is " + text_of(units);
+  return concat("'", unit, "' is no unit, which is ", text_of(units));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -2,15 +2,17 @@
 
 #include <mutex>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI {
 
 using namespace detail;
 
 void detail::throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of) {
-  const std::string where = " in dimension " + std::to_string(dimension) + " of " + of;
+  const std::string where = concat(" in dimension ", dimension, " of ", of);
   if (s.step == 0) throw invalid_argument("a slice has step 0" + where);
   const std::ptrdiff_t end = s.end_in(extent);
-  const std::string range = "the range [" + std::to_string(s.begin) + ", " + std::to_string(end) + ")" + where;
+  const std::string range = concat("the range [", s.begin, ", ", end, ")", where);
   if (s.begin <= end) throw invalid_argument(range + " lies outside of it");
   throw invalid_argument(range +
                          " ends before it begins: give begin and end of each dimension, {{begin, end}, {begin, end}}");
@@ -27,9 +29,8 @@ std::size_t detail::checked_slice(const slice& s, std::size_t extent, std::size_
 
 void detail::throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const array_look& of,
                                 source_line at) {
-  throw invalid_argument("index " + std::to_string(static_cast<std::ptrdiff_t>(index)) + " in dimension " +
-                         std::to_string(dimension) + " of " + array_text(of) + in_line(at) + " is outside its extent " +
-                         std::to_string(extent));
+  throw invalid_argument(concat("index ", static_cast<std::ptrdiff_t>(index), " in dimension ", dimension, " of ",
+                                array_text(of), in_line(at), " is outside its extent ", extent));
 }
 
 std::optional<stream_ref> detail::last_stream_of(const allocation_ref& owner, byte_range bytes) {

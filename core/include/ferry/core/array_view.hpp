@@ -17,6 +17,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/array_text.hpp"
 #include "ferry/core/detail/runtime/host_access.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/detail/views/host_permission.hpp"
 #include "ferry/core/device.hpp"
@@ -456,8 +457,8 @@ class array_view {
   template <class View>
   View sliced(std::initializer_list<ferry::slice> parts) const {
     if (parts.size() > Rank)
-      throw invalid_argument("slice() got " + std::to_string(parts.size()) + " parts for " +
-                             detail::array_text(look()) + ", which has rank " + std::to_string(Rank));
+      throw invalid_argument(detail::concat("slice() got ", parts.size(), " parts for ", detail::array_text(look()),
+                                            ", which has rank ", Rank));
     auto e = extents_;
     auto s = strides_;
     T* data = data_;

@@ -9,6 +9,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/expressions/expression_operand.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/scalar.hpp"
 #include "ferry/core/stream.hpp"
@@ -200,8 +201,7 @@ expression<T, 1> lazy_linspace(T first, T last, std::size_t count) {
 template <class T, std::size_t Rank, memory_kind Kind>
 array_view<T, Rank + 1, Kind> new_axis(array_view<T, Rank, Kind>& v, std::size_t axis) {
   if (axis > Rank)
-    throw invalid_argument("new_axis(view, " + std::to_string(axis) + "): the view has " + std::to_string(Rank) +
-                           " dimensions");
+    throw invalid_argument(detail::concat("new_axis(view, ", axis, "): the view has ", Rank, " dimensions"));
   ferry::extents<Rank + 1> e;
   ferry::strides<Rank + 1> s{};
   for (std::size_t d = 0; d != Rank + 1; ++d) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/macros.hpp"
 #include "ferry/version.hpp"
@@ -57,14 +58,14 @@ class extents {
   /// Such as "3 x 4"; "scalar" for rank 0.
   std::string text() const {
     std::string s = Rank == 0 ? "scalar" : "";
-    for (std::size_t d = 0; d != Rank; ++d) s += (d ? " x " : "") + std::to_string(value_[d]);
+    for (std::size_t d = 0; d != Rank; ++d) s += detail::concat(d ? " x " : "", value_[d]);
     return s;
   }
 
  private:
   template <class Int>
   static constexpr std::size_t checked(Int e) {
-    if (std::cmp_less(e, 0)) throw invalid_argument("an extent is negative: " + std::to_string(e));
+    if (std::cmp_less(e, 0)) throw invalid_argument(detail::concat("an extent is negative: ", e));
     return static_cast<std::size_t>(e);
   }
   // Not std::array: nvcc warns about its operators in device code.

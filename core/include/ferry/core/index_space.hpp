@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "ferry/core/detail/kernels/spaces.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/source_line.hpp"
 #include "ferry/core/tile.hpp"
@@ -63,7 +64,7 @@ space_1d space_of(Int n) {
 }
 inline space_of_tiles space_of(const tiles& t) {
   if (t.rows == 0 || t.columns == 0)
-    throw invalid_argument("a tile of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) + " is empty");
+    throw invalid_argument(concat("a tile of ", t.rows, " x ", t.columns, " is empty"));
   return {ceil_div(t.space[1], t.columns), ceil_div(t.space[0], t.rows), t.rows, t.columns, t.space[0], t.space[1]};
 }
 

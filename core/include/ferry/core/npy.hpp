@@ -8,6 +8,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/npy/npy_file.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/version.hpp"
 
@@ -149,8 +150,8 @@ void save_npy(const std::string& path, const Elements& elements, const extents<R
   using value = std::ranges::range_value_t<Elements>;
   const std::span<const value> all(std::ranges::data(elements), std::ranges::size(elements));
   if (all.size() != e.count())
-    throw invalid_argument("save_npy(\"" + path + "\"): " + std::to_string(all.size()) + " elements for the shape " +
-                           e.text());
+    throw invalid_argument(
+        detail::concat("save_npy(\"", path, "\"): ", all.size(), " elements for the shape ", e.text()));
   detail::npy_writer file(path, detail::npy_type_of<value>(), detail::shape_list(e), order);
   const std::size_t bytes = all.size_bytes();
   if (order == storage_order::row_major || bytes == 0) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ferry/core/detail/npy/npy_file.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/version.hpp"
 
@@ -77,8 +78,7 @@ class npy_map {
   /// @throws invalid_argument if the range ends beyond the last element
   void read(std::size_t first, std::span<T> to) const {
     if (first > size() || to.size() > size() - first)
-      throw invalid_argument("npy_map: elements " + std::to_string(first) + " to " + std::to_string(first + to.size()) +
-                             " of " + std::to_string(size()));
+      throw invalid_argument(detail::concat("npy_map: elements ", first, " to ", first + to.size(), " of ", size()));
     file_.read(first * sizeof(T), reinterpret_cast<std::byte*>(to.data()), to.size_bytes());
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/version.hpp"
 
@@ -34,7 +35,7 @@ struct route_info {
   std::string why;
   std::vector<int> through;  ///< multipath: the devices whose links help
   /// Such as "staged: devices 0 and 1 cannot be peers".
-  std::string text() const { return std::string(route_name(kind)) + ": " + why; }
+  std::string text() const { return detail::concat(route_name(kind), ": ", why); }
 };
 /// Prints text().
 std::ostream& operator<<(std::ostream& out, const route_info& r);

@@ -11,6 +11,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/soa/soa_iterator.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/fill.hpp"
 #include "ferry/version.hpp"
 
@@ -58,8 +59,8 @@ class basic_soa {
     const std::array<std::size_t, members> sizes{elements.size()...};
     for (const std::size_t n : sizes)
       if (n != sizes[0])
-        throw invalid_argument("soa::from got members of " + std::to_string(sizes[0]) + " and of " + std::to_string(n) +
-                               " elements: all need the same number");
+        throw invalid_argument(detail::concat("soa::from got members of ", sizes[0], " and of ", n,
+                                              " elements: all need the same number"));
     basic_soa s(sizes[0], d);
     s.each_member([&](auto i) { copy(std::get<i()>(std::tie(elements...)), s.template member<i()>(), source_line{}); });
     return s;
@@ -179,8 +180,8 @@ class basic_soa {
         std::size_t own = 0;
         if (__builtin_mul_overflow(n, element[k], &own) || __builtin_add_overflow(own, alignment - 1, &own) ||
             __builtin_add_overflow(bytes, own / alignment * alignment, &bytes))
-          throw invalid_argument(std::to_string(n) + " elements of a structure of " + std::to_string(members) +
-                                 " arrays are more than 2^64 bytes");
+          throw invalid_argument(
+              detail::concat(n, " elements of a structure of ", members, " arrays are more than 2^64 bytes"));
       }
     }
   };

@@ -9,6 +9,7 @@
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/ordering/host_tasks.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/version.hpp"
 
@@ -213,7 +214,7 @@ struct launch_size {
 
    private:
     static unsigned narrow(std::size_t n) {
-      if (n == 0 || n > 0x7fffffff) throw invalid_argument("a launch dimension of " + std::to_string(n));
+      if (n == 0 || n > 0x7fffffff) throw invalid_argument(detail::concat("a launch dimension of ", n));
       return static_cast<unsigned>(n);
     }
   };

@@ -1,5 +1,6 @@
 #include "cuda/jit/expression_kernels.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/kernel_text.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -31,9 +32,9 @@ std::string expression_kernels::text(int device, std::string_view shape, const j
   const jit::kernel* const k = service_.find(device, shape);
   std::string state = k ? k->text() : "not requested yet";
   if (!service_.is_on()) state = "FERRY_JIT=off";
-  if (!service_.is_on() || (k && !k->function())) state = std::string(without) + ": " + state;
+  if (!service_.is_on() || (k && !k->function())) state = concat(without, ": ", state);
   std::string text =
-      "  kernel: " + state + "\n  shape: " + source.shape + "\n  launch: " + std::string(launch) + " threads, options";
+      concat("  kernel: ", state, "\n  shape: ", source.shape, "\n  launch: ", launch, " threads, options");
   for (const std::string& option : source.options) text += " " + option;
   return text + "\n" + source.text;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cuda/jit/nvrtc_library.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
@@ -38,7 +39,7 @@ class nvrtc_program {
 
  private:
   void check(int result, const char* what) const {
-    if (result != 0) throw jit::compile_error(std::string("NVRTC: ") + what + " failed: " + f_.error_string(result));
+    if (result != 0) throw jit::compile_error(concat("NVRTC: ", what, " failed: ", f_.error_string(result)));
   }
   const nvrtc_library& f_;
   nvrtc_library::program handle_ = nullptr;
@@ -58,17 +59,17 @@ std::string architecture_option(jit::architecture target, const int* supported, 
   const int* const end = supported + count;
   const int* const after = std::upper_bound(supported, end, target.number());
   if (after == supported)
-    throw not_supported("this NVRTC has no support for devices of compute capability " + std::to_string(target.major) +
-                        "." + std::to_string(target.minor));
+    throw not_supported(
+        concat("this NVRTC has no support for devices of compute capability ", target.major, ".", target.minor));
   const bool is_exact = after[-1] == target.number();
-  return std::string("--gpu-architecture=") + (is_exact ? "sm_" : "compute_") + std::to_string(after[-1]);
+  return concat("--gpu-architecture=", is_exact ? "sm_" : "compute_", after[-1]);
 }
 
 std::string nvrtc_compiler::version() {
   int major = 0, minor = 0;
   if (nvrtc_library::get().version(&major, &minor) != 0)
     throw not_supported("the version of NVRTC is unknown: nvrtcVersion failed");
-  return "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
+  return concat("nvrtc ", major, ".", minor);
 }
 
 std::string nvrtc_compiler::compile(const jit::kernel_source& source, jit::architecture target) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/dynamic_library.hpp"
 #include "ferry/core/error.hpp"
 
@@ -16,7 +17,7 @@ struct nvrtc_result {
 };
 
 nvrtc_result load_nvrtc() {
-  const std::string name = "libnvrtc.so." + std::to_string(CUDART_VERSION / 1000);
+  const std::string name = concat("libnvrtc.so.", CUDART_VERSION / 1000);
   const std::string remedy =
       ". It comes with the CUDA toolkit (package cuda-nvrtc) and with PyTorch; say where it is: "
       "FERRY_NVRTC_LIBRARY=/path/to/" +

@@ -7,6 +7,7 @@
 
 #include "ferry/core/detail/kernels/loop_layout.hpp"
 #include "ferry/core/detail/operations/kernel_writer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/functor.hpp"
@@ -62,13 +63,11 @@ struct kernel_type<from_zero> {
 };
 template <std::size_t Rank>
 struct kernel_type<from_first<Rank>> {
-  static std::string name(kernel_writer&) { return "from_first<" + std::to_string(Rank) + ">"; }
+  static std::string name(kernel_writer&) { return concat("from_first<", Rank, ">"); }
 };
 template <std::size_t Rank, class Along>
 struct kernel_type<space_nd<Rank, Along>> {
-  static std::string name(kernel_writer& w) {
-    return "space_nd<" + std::to_string(Rank) + ", " + kernel_type_name<Along>(w) + ">";
-  }
+  static std::string name(kernel_writer& w) { return concat("space_nd<", Rank, ", ", kernel_type_name<Along>(w), ">"); }
 };
 template <has_functor_text T>
 struct kernel_type<T> {
@@ -86,14 +85,12 @@ struct kernel_type<T*> {
 };
 template <class T, std::size_t N>
 struct kernel_type<std::array<T, N>> {
-  static std::string name(kernel_writer& w) {
-    return "std::array<" + kernel_type_name<T>(w) + ", " + std::to_string(N) + ">";
-  }
+  static std::string name(kernel_writer& w) { return concat("std::array<", kernel_type_name<T>(w), ", ", N, ">"); }
 };
 template <class T, std::size_t Rank>
 struct kernel_type<mdspan<T, Rank>> {
   static std::string name(kernel_writer& w) {
-    return "ferry::mdspan<" + kernel_type_name<T>(w) + ", " + std::to_string(Rank) + ">";
+    return concat("ferry::mdspan<", kernel_type_name<T>(w), ", ", Rank, ">");
   }
 };
 template <class First, class... M>

@@ -1,5 +1,6 @@
 // The grid of a loop over an index space.
 #pragma once
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/macros.hpp"
 #if FERRY_HAS_CUDA
@@ -73,11 +74,11 @@ template <class Space>
 [[noreturn]] void throw_too_many_blocks(const Space& s) {
   std::string outer;
   if constexpr (Space::indices > 3)
-    for (const std::size_t e : s.outer) outer += std::to_string(e) + " x ";
+    for (const std::size_t e : s.outer) outer += concat(e, " x ");
   else
-    outer = std::to_string(s.z) + " x ";
-  throw invalid_argument("an index space of " + outer + std::to_string(s.y) + " x " + std::to_string(s.x) +
-                         " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
+    outer = concat(s.z, " x ");
+  throw invalid_argument(concat("an index space of ", outer, s.y, " x ", s.x,
+                                " calls needs more than 2^31 - 1 blocks of 256 threads: split it"));
 }
 
 // P: types of the kernel's parameters. A thread makes several calls only where all multiprocessors have enough threads
