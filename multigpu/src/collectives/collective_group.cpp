@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "teams/team_link.hpp"
 
@@ -12,8 +13,6 @@ namespace ferry::inline FERRY_ABI {
 using namespace detail;
 
 namespace {
-
-std::string text(std::size_t n) { return std::to_string(n); }
 
 // Number of shares of `count` elements in a member's buffers: one, or one for each rank.
 std::size_t shares_from(collective_kind k, std::size_t ranks) {
@@ -48,23 +47,21 @@ void need_separate_buffers(std::span<const collective_call> calls, std::span<con
   };
   for (const collective_call& c : calls) {
     if (overlap(c.from, c.to) && !is_in_place(c, first_rank + c.member))
-      throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) + " gives of " +
-                             array_text(*c.from.owner) + " and gets in " + array_text(*c.to.owner) +
-                             " overlap: use separate arrays, or the form in place");
+      throw invalid_argument(concat(name_of(c.kind), ": what member ", c.member, " gives of ",
+                                    array_text(*c.from.owner), " and gets in ", array_text(*c.to.owner),
+                                    " overlap: use separate arrays, or the form in place"));
     const auto check = [&](const collective_call& o) {
       if (&o != &c && (overlap(c.to, o.to) || overlap(c.to, o.from)))
-        throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) + " gets in " +
-                               array_text(*c.to.owner) + " overlaps an array of member " + text(o.member) + " in " +
-                               name_of(o.kind) +
-                               " of the same submission: use an array for each, or submit one after the other");
+        throw invalid_argument(concat(name_of(c.kind), ": what member ", c.member, " gets in ", array_text(*c.to.owner),
+                                      " overlaps an array of member ", o.member, " in ", name_of(o.kind),
+                                      " of the same submission: use an array for each, or submit one after the other"));
     };
     for (const collective_call& o : calls) check(o);
     for (const collective_call& o : before) check(o);
     for (const collective_call& o : before)
       if (overlap(o.to, c.from))
-        throw invalid_argument(std::string(name_of(c.kind)) + " reads what " + name_of(o.kind) +
-                               " of the same group writes to " + array_text(*o.to.owner) +
-                               ": submit one after the other");
+        throw invalid_argument(concat(name_of(c.kind), " reads what ", name_of(o.kind), " of the same group writes to ",
+                                      array_text(*o.to.owner), ": submit one after the other"));
   }
 }
 
@@ -91,9 +88,9 @@ detail::collective_arguments collective_group::own_shares(detail::collective_arg
   std::size_t rank = l.first;
   for (collective_argument& a : all.get()) {
     if (a.count % l.ranks != 0)
-      throw invalid_argument((*a.owner ? array_text(a.owner->get()) : std::string("an empty array")) + ": its " +
-                             text(a.count) + " elements cannot be divided evenly among " + text(l.ranks) +
-                             " ranks: make its length a multiple");
+      throw invalid_argument(concat(*a.owner ? array_text(a.owner->get()) : "an empty array", ": its ", a.count,
+                                    " elements cannot be divided evenly among ", l.ranks,
+                                    " ranks: make its length a multiple"));
     a.count /= l.ranks;
     a.data += rank++ * a.count * element_bytes;
   }
@@ -103,18 +100,18 @@ detail::collective_arguments collective_group::own_shares(detail::collective_arg
 collective_buffer collective_group::checked(const what& w, const detail::collective_argument& a, const of_type& t,
                                             std::size_t member, std::size_t count) const {
   const auto who = [&] {
-    return std::string(name_of(w.kind)) + ": " +
-           (*a.owner ? array_text(a.owner->get()) : std::string("the empty array")) + " of member " + text(member);
+    return concat(name_of(w.kind), ": ", *a.owner ? array_text(a.owner->get()) : "the empty array", " of member ",
+                  member);
   };
   if (a.count != count)
-    throw invalid_argument(who() + " has " + text(a.count) + " elements, and " + text(count) + " are needed");
+    throw invalid_argument(concat(who(), " has ", a.count, " elements, and ", count, " are needed"));
   if (!*a.owner) return {};
   allocation& of = a.owner->get();
   if (!a.contiguous)
     throw invalid_argument(who() + " is strided, and collectives move contiguous elements: give view.clone()");
   if (const int here = layout_.members[member].index(); of.kind == memory_kind::device && of.device != here)
-    throw invalid_argument(who() + " lies on device " + std::to_string(of.device) + ", and the member is device " +
-                           std::to_string(here) + ": give one array for each member, in the team's order");
+    throw invalid_argument(concat(who(), " lies on device ", of.device, ", and the member is device ", here,
+                                  ": give one array for each member, in the team's order"));
   return {&of, a.data, count * t.element_bytes};
 }
 
@@ -123,15 +120,15 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
   const std::span<const collective_argument> from = read.get(), to = written.get();
   const rank_layout& l = layout_;
   const std::size_t members = l.members.size();
-  const auto name = [&] { return std::string(name_of(w.kind)); };
+  const char* const name = name_of(w.kind);
   using enum collective_kind;
   const bool from_root = w.kind == broadcast || w.kind == scatter, to_root = w.kind == reduce || w.kind == gather;
   if ((from_root || to_root) && w.root >= l.ranks)
-    throw invalid_argument(name() + ": the root is rank " + text(w.root) + " of a team of " + text(l.ranks));
+    throw invalid_argument(concat(name, ": the root is rank ", w.root, " of a team of ", l.ranks));
   const auto need = [&](std::size_t given, bool only_root) {
     if (given != members && !(only_root && given == (l.is_local(w.root) ? 1u : 0u)))
-      throw invalid_argument(name() + ": " + text(given) + " arrays for " + text(members) +
-                             " members: give one for each, in the team's order");
+      throw invalid_argument(
+          concat(name, ": ", given, " arrays for ", members, " members: give one for each, in the team's order"));
   };
   need(from.size(), from_root);
   need(to.size(), to_root);
@@ -141,8 +138,8 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
   std::size_t count = told.empty() ? 0 : told.front().count;
   if (w.kind == all_to_all) {
     if (count % l.ranks != 0)
-      throw invalid_argument(name() + ": " + text(count) + " elements cannot be divided evenly among " + text(l.ranks) +
-                             " ranks: make the length a multiple");
+      throw invalid_argument(concat(name, ": ", count, " elements cannot be divided evenly among ", l.ranks,
+                                    " ranks: make the length a multiple"));
     count /= l.ranks;
   }
   const std::size_t before = calls_.size(), kept = keep_.size();
@@ -175,14 +172,12 @@ collective_group& collective_group::exchange(collective_kind kind, of_type t, co
                                              std::size_t member, std::size_t other) {
   const rank_layout& l = layout_;
   if (other >= l.ranks || member >= l.ranks)
-    throw invalid_argument(std::string(name_of(kind)) + ": rank " + text(std::max(other, member)) + " of a team of " +
-                           text(l.ranks));
+    throw invalid_argument(concat(name_of(kind), ": rank ", std::max(other, member), " of a team of ", l.ranks));
   if (!l.is_local(member))
-    throw invalid_argument(std::string(name_of(kind)) + ": rank " + text(member) +
-                           " is a member of another process, which makes this call itself");
+    throw invalid_argument(
+        concat(name_of(kind), ": rank ", member, " is a member of another process, which makes this call itself"));
   if (other == member)
-    throw invalid_argument(std::string(name_of(kind)) + ": member " + text(member) +
-                           " and itself: use ferry::copy within a device");
+    throw invalid_argument(concat(name_of(kind), ": member ", member, " and itself: use ferry::copy within a device"));
   collective_call c{kind, t.type, t.op, member - l.first, other, v.count, t.element_bytes, {}, {}};
   (kind == collective_kind::send ? c.from : c.to) = checked({kind, 0}, v, t, c.member, v.count);
   need_separate_buffers({&c, 1}, calls_.get(), l.first);
@@ -215,16 +210,16 @@ void need_pairs(std::span<const collective_call> calls, const rank_layout& l) {
     for (const auto& [pair, ours] : *side) {
       const auto& s = sends[pair];
       const auto& r = receives[pair];
-      const std::string who = "from rank " + text(pair.first) + " to rank " + text(pair.second);
+      const std::string who = concat("from rank ", pair.first, " to rank ", pair.second);
       if (s.size() != r.size())
-        throw invalid_argument(text(s.size()) + " sends and " + text(r.size()) + " receives " + who +
-                               " in one group: each send needs its receive");
+        throw invalid_argument(
+            concat(s.size(), " sends and ", r.size(), " receives ", who, " in one group: each send needs its receive"));
       for (std::size_t i = 0; i < s.size(); ++i)
         if (s[i]->count != r[i]->count || s[i]->type != r[i]->type || s[i]->element_bytes != r[i]->element_bytes)
-          throw invalid_argument("send and receive " + who + " differ: " + text(s[i]->count) + " elements of type " +
-                                 name_of(s[i]->type) + " (" + text(s[i]->element_bytes) + " bytes) are sent, " +
-                                 text(r[i]->count) + " of type " + name_of(r[i]->type) + " (" +
-                                 text(r[i]->element_bytes) + " bytes) are received");
+          throw invalid_argument(concat("send and receive ", who, " differ: ", s[i]->count, " elements of type ",
+                                        name_of(s[i]->type), " (", s[i]->element_bytes, " bytes) are sent, ",
+                                        r[i]->count, " of type ", name_of(r[i]->type), " (", r[i]->element_bytes,
+                                        " bytes) are received"));
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/moving.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/multigpu/detail/teams/across_processes.hpp"
@@ -30,21 +31,21 @@ struct exchange_plan::state {
 
 namespace {
 
-std::string member_text(std::size_t m) { return "member " + std::to_string(m); }
+std::string member_text(std::size_t m) { return concat("member ", m); }
 
 void check_lists(const dealt_rows& dealt, const index_lists& needed, const std::string& name, source_line at) {
   const team& t = dealt.team;
   if (needed.size() != t.local_size())
-    throw invalid_argument("an exchange plan of " + quoted_name(name, "sharded array") + in_line(at) + " got " +
-                           std::to_string(needed.size()) + " lists of indices for " + std::to_string(t.local_size()) +
-                           " members of this process: pass one list for each, also if it is empty");
+    throw invalid_argument(concat("an exchange plan of ", quoted_name(name, "sharded array"), in_line(at), " got ",
+                                  needed.size(), " lists of indices for ", t.local_size(),
+                                  " members of this process: pass one list for each, also if it is empty"));
   for (std::size_t i = 0; i != needed.size(); ++i)
     for (const std::size_t index : needed[i])
       if (index >= dealt.count)
-        throw invalid_argument("an exchange plan of " + quoted_name(name, "sharded array") + in_line(at) + ": " +
-                               member_text(t.first_local() + i) + " needs index " +
-                               std::to_string(static_cast<std::ptrdiff_t>(index)) +
-                               ", and the first axis has the extent " + std::to_string(dealt.count));
+        throw invalid_argument(concat("an exchange plan of ", quoted_name(name, "sharded array"), in_line(at), ": ",
+                                      member_text(t.first_local() + i), " needs index ",
+                                      static_cast<std::ptrdiff_t>(index), ", and the first axis has the extent ",
+                                      dealt.count));
 }
 
 // The indices of each list that the member does not own, ascending, each once.
@@ -130,8 +131,8 @@ std::size_t local_numbers::find(std::size_t index) const {
 std::size_t local_numbers::operator()(std::size_t index) const {
   const std::size_t found = find(index);
   if (found == none)
-    throw invalid_argument("an exchange plan has no element " + std::to_string(index) + " for " + member_text(member_) +
-                           ": name it in the member's list when the plan is made");
+    throw invalid_argument(concat("an exchange plan has no element ", index, " for ", member_text(member_),
+                                  ": name it in the member's list when the plan is made"));
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include "expressions/reduction_over_team.hpp"
 #include "expressions/stale_operands.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -30,18 +31,18 @@ std::size_t shown_member(const sharded_operand& a) {
 std::string headline_of(const sharded_operand& a, std::size_t member) {
   const shard_distribution d = a.distribution();
   const program_part own = d.own(member);
-  std::string text = "member " + std::to_string(member) + ": cells ";
+  std::string text = concat("member ", member, ": cells ");
   bool is_first = true;
   for (std::size_t k = d.extents.rank; k-- > 0;) {
     if (!d.grid.is_cut(k)) continue;
-    text += (is_first ? "[" : " and [") + std::to_string(own.first[k]) + ", " +
-            std::to_string(own.first[k] + static_cast<std::ptrdiff_t>(own.shape.extent[k])) + ") of axis " +
-            std::to_string(d.extents.rank - 1 - k);
+    text +=
+        concat(is_first ? "[" : " and [", own.first[k], ", ",
+               own.first[k] + static_cast<std::ptrdiff_t>(own.shape.extent[k]), ") of axis ", d.extents.rank - 1 - k);
     is_first = false;
   }
   return text + "\n";
 }
-std::string over_a_team(const team& t) { return " over a team of " + std::to_string(t.size()) + "\n"; }
+std::string over_a_team(const team& t) { return concat(" over a team of ", t.size(), "\n"); }
 
 std::string how_members_join(const axes_reduction& r) {
   const reduction_over_team reduction(r);
@@ -67,8 +68,8 @@ program_operand like_cells(const sharded_operand& a, const program_part& p, scal
 std::string explain_sharded(const expression_program& p, scalar_type type) {
   const team& t = team_of(p);
   const sharded_operand& a = *first_array_of(p);
-  std::string text = "expression " + text_of(p) + over_a_team(t) + "  result: " + text_of(p.shape) + " of " +
-                     std::string(name_of(type)) + "\n" + exchanges_of(p);
+  std::string text = concat("expression ", text_of(p), over_a_team(t), "  result: ", text_of(p.shape), " of ",
+                            name_of(type), "\n", exchanges_of(p));
   const std::size_t m = shown_member(a);
   return m == t.size() ? text : text + headline_of(a, m) + explain_program(part_program(p, a.own(m)), type);
 }
@@ -76,8 +77,8 @@ std::string explain_sharded(const expression_program& p, scalar_type type) {
 std::string explain_axes_reduction(const axes_reduction& r) {
   const team& t = team_of(r.elements);
   const sharded_operand& a = *first_array_of(r.elements);
-  std::string text = "reduction " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.shape()) + " of " +
-                     std::string(name_of(r.over.result)) + "\n" + how_members_join(r) + exchanges_of(r.elements);
+  std::string text = concat("reduction ", text_of(r.over), over_a_team(t), "  result: ", text_of(r.shape()), " of ",
+                            name_of(r.over.result), "\n", how_members_join(r), exchanges_of(r.elements));
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
   return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));
@@ -88,10 +89,9 @@ std::string explain_scan(const scan_over_team& r) {
   const sharded_operand& a = *first_array_of(r.elements);
   need_one_cut_along_scan(r, a);
   const bool is_along_members = is_scanned_along_members(r, a);
-  std::string text = "scan " + text_of(r.over) + over_a_team(t) + "  result: " + text_of(r.over.shape()) + " of " +
-                     std::string(name_of(r.over.result)) + "\n" +
-                     (is_along_members ? "  each member adds the totals of those before it\n" : "") +
-                     exchanges_of(r.elements);
+  std::string text = concat(
+      "scan ", text_of(r.over), over_a_team(t), "  result: ", text_of(r.over.shape()), " of ", name_of(r.over.result),
+      "\n", is_along_members ? "  each member adds the totals of those before it\n" : "", exchanges_of(r.elements));
   const std::size_t m = shown_member(a);
   if (m == t.size()) return text;
   return text + headline_of(a, m) + explain_reduction(part_of_reduction(r.over, a.own(m)));

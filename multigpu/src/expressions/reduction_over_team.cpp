@@ -7,6 +7,7 @@
 #include "expressions/joined_parts.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/detail/operations/promotion.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -41,8 +42,8 @@ reduction_over_team::reduction_over_team(const axes_reduction& r)
       kept_cuts_(count_kept_cuts()) {
   const bool is_extreme = r.what == function::min || r.what == function::max || is_position();
   if (is_extreme && is_over_nothing() && !r.shape().is_empty())
-    throw invalid_argument("'" + text_of(r.over) + "' is over no elements: " + array_.described() + ", and " +
-                           std::string(r.over.name) + " of nothing is undefined");
+    throw invalid_argument(concat("'", text_of(r.over), "' is over no elements: ", array_.described(), ", and ",
+                                  r.over.name, " of nothing is undefined"));
 }
 
 std::size_t reduction_over_team::count_kept_cuts() const {

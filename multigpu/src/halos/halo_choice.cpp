@@ -9,6 +9,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "halos/packed_boxes.hpp"
@@ -38,9 +39,9 @@ std::vector<halo_box> boxes_to_choose_for(const team& t, std::span<const halo_bo
 std::string shape_of_halos(std::span<const halo_box> boxes) {
   std::string text;
   for (const halo_box& b : boxes) {
-    text += std::to_string(b.from) + '>' + std::to_string(b.to) + ':' + std::to_string(b.shape.element_bytes);
-    for (std::size_t d = 0; d < b.shape.rank; ++d) text += 'x' + std::to_string(b.shape.extent[d]);
-    text += std::string(b.source_contiguous ? "c" : "s") + (b.target_contiguous ? "c;" : "s;");
+    text += concat(b.from, '>', b.to, ':', b.shape.element_bytes);
+    for (std::size_t d = 0; d < b.shape.rank; ++d) text += concat('x', b.shape.extent[d]);
+    text += concat(b.source_contiguous ? "c" : "s", b.target_contiguous ? "c;" : "s;");
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
@@ -11,9 +12,9 @@ namespace {
 using axis_numbers = std::vector<std::size_t>;
 
 // "1 cell", "3 cells".
-std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string counted(std::size_t n, const char* what) { return concat(n, " ", what, n == 1 ? "" : "s"); }
 
-std::string array_of_rank(std::size_t rank) { return "a sharded array of rank " + std::to_string(rank); }
+std::string array_of_rank(std::size_t rank) { return concat("a sharded array of rank ", rank); }
 
 // Returns the axes of distribution: in the order of the grid, ascending without one.
 axis_numbers checked_axes(const shard_options& o, std::size_t rank) {
@@ -22,11 +23,11 @@ axis_numbers checked_axes(const shard_options& o, std::size_t rank) {
   axis_numbers axes;
   for (const std::ptrdiff_t axis : o.axis.axes) {
     if (axis < 0 || static_cast<std::size_t>(axis) >= rank)
-      throw invalid_argument(array_of_rank(rank) + " is to be cut along axis " + std::to_string(axis) +
-                             ": axes are counted from 0");
+      throw invalid_argument(
+          concat(array_of_rank(rank), " is to be cut along axis ", axis, ": axes are counted from 0"));
     if (std::find(axes.begin(), axes.end(), static_cast<std::size_t>(axis)) != axes.end())
-      throw invalid_argument(array_of_rank(rank) + " is to be cut along axis " + std::to_string(axis) +
-                             " twice: name each axis once");
+      throw invalid_argument(
+          concat(array_of_rank(rank), " is to be cut along axis ", axis, " twice: name each axis once"));
     axes.push_back(static_cast<std::size_t>(axis));
   }
   if (o.grid.members.empty()) std::sort(axes.begin(), axes.end());
@@ -43,9 +44,8 @@ std::vector<std::size_t> checked_halo(const shard_options& o, const axis_numbers
     const bool is_cut = std::find(axes.begin(), axes.end(), d) != axes.end();
     const std::ptrdiff_t w = !o.halo.one ? o.halo.widths[d] : is_cut ? o.halo.widths[0] : 0;
     if (w < 0)
-      throw invalid_argument(array_of_rank(rank) + " cannot have a halo of width " + std::to_string(w) +
-                             " along axis " + std::to_string(d) + ": pass the number of cells in .halo, 0 for no " +
-                             "halo");
+      throw invalid_argument(concat(array_of_rank(rank), " cannot have a halo of width ", w, " along axis ", d,
+                                    ": pass the number of cells in .halo, 0 for no halo"));
     halo[d] = static_cast<std::size_t>(w);
   }
   return halo;
@@ -63,9 +63,9 @@ std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
 // Throws invalid_argument if a halo is wider than the cells that it mirrors.
 void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what) {
   if (width > cells)
-    throw invalid_argument("a halo of width " + std::to_string(width) + " along axis " + std::to_string(axis) +
-                           " is wider than " + what + ", which has " + counted(cells, "cell") +
-                           " along it: use a narrower halo, fewer devices, another axis, or another .grid");
+    throw invalid_argument(concat("a halo of width ", width, " along axis ", axis, " is wider than ", what,
+                                  ", which has ", counted(cells, "cell"),
+                                  " along it: use a narrower halo, fewer devices, another axis, or another .grid"));
 }
 
 // The grid with the fewest cells beside cuts. Of equal grids it takes the one with more members along earlier axes,
@@ -115,25 +115,25 @@ class grid_choice {
 
 std::string product_of(const std::vector<std::ptrdiff_t>& grid) {
   std::string text;
-  for (const std::ptrdiff_t n : grid) text += (text.empty() ? "" : " x ") + std::to_string(n);
+  for (const std::ptrdiff_t n : grid) text += concat(text.empty() ? "" : " x ", n);
   return text;
 }
 
 // Returns the members along each axis of distribution.
 std::vector<std::size_t> checked_members(const shard_options& o, const axis_numbers& axes, std::size_t team) {
   if (o.grid.members.size() != axes.size())
-    throw invalid_argument("a grid of " + product_of(o.grid.members) +
-                           " members for a sharded array that is cut along " + std::to_string(axes.size()) +
-                           (axes.size() == 1 ? " axis" : " axes") +
-                           ": give one number for each axis in .axis, as in .axis = {0, 1}, .grid = {2, 2}");
+    throw invalid_argument(concat("a grid of ", product_of(o.grid.members),
+                                  " members for a sharded array that is cut along ", axes.size(),
+                                  axes.size() == 1 ? " axis" : " axes",
+                                  ": give one number for each axis in .axis, as in .axis = {0, 1}, .grid = {2, 2}"));
   std::size_t all = 1;
   bool fits = true;
   for (const std::ptrdiff_t n : o.grid.members)
     fits = fits && n > 0 && !__builtin_mul_overflow(all, static_cast<std::size_t>(n), &all);
   if (!fits || all != team)
-    throw invalid_argument("a grid of " + product_of(o.grid.members) + " members on a team of " + std::to_string(team) +
-                           ": the product of the numbers must be the size of the team; leave .grid out to have one " +
-                           "chosen");
+    throw invalid_argument(
+        concat("a grid of ", product_of(o.grid.members), " members on a team of ", team,
+               ": the product of the numbers must be the size of the team; leave .grid out to have one chosen"));
   return {o.grid.members.begin(), o.grid.members.end()};
 }
 
@@ -144,7 +144,7 @@ void check_halos_fit(const checked_options& o, std::span<const std::size_t> shap
     if (!o.grid.is_cut(axis)) check_halo_fits(o.halo[d], shape[d], d, "the array");
     for (std::size_t at = 0; at < members; ++at)
       if (const std::size_t n = even_part(at, members, shape[d]).size(); n > 0)
-        check_halo_fits(o.halo[d], n, d, "the shard of member " + std::to_string(at * o.grid.step[axis]));
+        check_halo_fits(o.halo[d], n, d, concat("the shard of member ", at * o.grid.step[axis]));
   }
 }
 
@@ -177,18 +177,18 @@ std::string text_of(const member_grid& grid, std::size_t rank) {
   const shard_options o = options_of(grid, rank);
   std::string text = o.axis.axes.size() == 1 ? "axis " : "axes ";
   for (std::size_t k = 0; k != o.axis.axes.size(); ++k)
-    text += (k == 0 ? "" : k + 1 == o.axis.axes.size() ? " and " : ", ") + std::to_string(o.axis.axes[k]);
+    text += concat(k == 0 ? "" : k + 1 == o.axis.axes.size() ? " and " : ", ", o.axis.axes[k]);
   return text + " of a team of " + product_of(o.grid.members);
 }
 
 void check_ranges(std::span<const slice> ranges, std::size_t rank) {
   if (ranges.size() > rank)
-    throw invalid_argument(std::to_string(ranges.size()) + " ranges of indices for a sharded array of rank " +
-                           std::to_string(rank) + ": give at most one a dimension, {begin, end}");
+    throw invalid_argument(concat(ranges.size(), " ranges of indices for a sharded array of rank ", rank,
+                                  ": give at most one a dimension, {begin, end}"));
   for (std::size_t d = 0; d < ranges.size(); ++d)
     if (ranges[d].step != 1)
-      throw invalid_argument("a range of indices of a sharded array has step " + std::to_string(ranges[d].step) +
-                             " in dimension " + std::to_string(d) + ": ranges of sharded arrays have no steps");
+      throw invalid_argument(concat("a range of indices of a sharded array has step ", ranges[d].step, " in dimension ",
+                                    d, ": ranges of sharded arrays have no steps"));
 }
 
 void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed) {
@@ -198,9 +198,9 @@ void throw_other_layout(const std::string& name, const std::string& has, const s
 }
 
 void throw_no_components(const std::string& name, std::size_t dimension, std::size_t rank, const std::string& layout) {
-  throw invalid_argument("cells of " + quoted_name(name, "sharded array") + " with components in dimension " +
-                         std::to_string(dimension) + " of " + std::to_string(rank) + ", cut along " + layout +
-                         ": components are the first or the last dimension, which is not cut");
+  throw invalid_argument(concat("cells of ", quoted_name(name, "sharded array"), " with components in dimension ",
+                                dimension, " of ", rank, ", cut along ", layout,
+                                ": components are the first or the last dimension, which is not cut"));
 }
 
 void need_same_team(const team& a, const team& b) {
@@ -213,20 +213,20 @@ void need_same_team(const team& a, const team& b) {
 void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
                         std::ptrdiff_t end) {
   const std::string name = quoted_name(array, "sharded array");
-  throw invalid_argument("index " + std::to_string(index) + " in dimension " + std::to_string(dimension) + " of " +
-                         name + " is outside the cells [" + std::to_string(begin) + ", " + std::to_string(end) +
-                         ") that this call may touch: those of the loop's region, and around them the halo of arrays " +
-                         "that are read");
+  throw invalid_argument(concat(
+      "index ", index, " in dimension ", dimension, " of ", name, " is outside the cells [", begin, ", ", end,
+      ") that this call may touch: those of the loop's region, and around them the halo of arrays that are read"));
 }
 
 void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index) {
   const std::string name = array;
-  throw invalid_argument("index " + std::to_string(index) + " in dimension " + std::to_string(dimension) + " of " +
-                         quoted_name(name, "sharded array") +
-                         " is a halo cell that is out of date: the cells that it mirrors were written after the last " +
-                         "exchange, or there was none. Call exchange_halos(" + (name.empty() ? "array" : name) +
-                         ") first, or write the array in a sweep. A bare array counts as written where the functor's " +
-                         "parameter is generic: pass in(array) if it is only read");
+  throw invalid_argument(concat("index ", index, " in dimension ", dimension, " of ",
+                                quoted_name(name, "sharded array"),
+                                " is a halo cell that is out of date: the cells that it mirrors were written after the "
+                                "last exchange, or there was none. Call exchange_halos(",
+                                name.empty() ? "array" : name,
+                                ") first, or write the array in a sweep. A bare array counts as written where the "
+                                "functor's parameter is generic: pass in(array) if it is only read"));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -32,7 +33,7 @@ void for_each_cell(const watched_cells& w, std::byte* at, F f) {
 [[noreturn]] void throw_written(const watched_cells& w, const std::array<std::size_t, max_rank>& index) {
   std::string cell = "(";
   for (std::size_t d = 0; d < w.shape.rank; ++d)
-    cell += (d ? ", " : "") + std::to_string(w.first[d] + static_cast<std::ptrdiff_t>(index[d]));
+    cell += concat(d ? ", " : "", w.first[d] + static_cast<std::ptrdiff_t>(index[d]));
   throw invalid_argument("cell " + cell + ") of " + quoted_name(w.array, "sharded array") +
                          " was written, and lies outside of the cells that this loop may write, " + w.region +
                          ": a loop writes no other cells than those of its region");

@@ -1,5 +1,6 @@
 #include "ferry/multigpu/shard_ghosts.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -14,10 +15,9 @@ sides_of_shards checked_shard_sides(const side_list& sides, const std::optional<
   for (const side& s : checked_sides(sides, given, array)) {
     const auto d = static_cast<std::size_t>(s.axis);
     if (given[d] != halo[d])
-      throw invalid_argument(ghosts_text(s, array) + ": the width " + std::to_string(given[d]) +
-                             " is not that of the halo along axis " + std::to_string(d) + ", which is " +
-                             std::to_string(halo[d]) + ": leave it out, or make the array with such a halo, one for " +
-                             "each axis as in .halo = {1, 1}");
+      throw invalid_argument(concat(
+          ghosts_text(s, array), ": the width ", given[d], " is not that of the halo along axis ", d, ", which is ",
+          halo[d], ": leave it out, or make the array with such a halo, one for each axis as in .halo = {1, 1}"));
     if (!is_periodic[d])
       all.physical.push_back(s);
     else
@@ -29,16 +29,15 @@ sides_of_shards checked_shard_sides(const side_list& sides, const std::optional<
 void refuse_mirrored_sides(const sides_of_shards& sides, const array_look& array) {
   if (sides.are_all || sides.mirrored.empty()) return;
   const side& s = sides.mirrored.front();
-  throw invalid_argument(ghosts_text(s, array) + ": the array is periodic along axis " + std::to_string(s.axis) +
-                         ", so that cells beyond its ends are halos, which exchange_halos fills: name sides of other "
-                         "axes, or make the array with .periodic = false for this axis");
+  throw invalid_argument(concat(ghosts_text(s, array), ": the array is periodic along axis ", s.axis,
+                                ", so that cells beyond its ends are halos, which exchange_halos fills: name sides of "
+                                "other axes, or make the array with .periodic = false for this axis"));
 }
 
 void throw_between_processes(const side& s, const array_look& array) {
-  throw not_supported("periodic{} at " + ghosts_text(s, array) + ": the cells at the two ends of axis " +
-                      std::to_string(s.axis) +
-                      " are in different processes: make the array with .periodic = true for "
-                      "this axis; then exchange_halos fills these cells");
+  throw not_supported(concat("periodic{} at ", ghosts_text(s, array), ": the cells at the two ends of axis ", s.axis,
+                             " are in different processes: make the array with .periodic = true for this axis; then "
+                             "exchange_halos fills these cells"));
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

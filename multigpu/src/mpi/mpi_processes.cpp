@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/process_error.hpp"
@@ -61,7 +62,7 @@ std::string mpi_processes::own_machine() {
   check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, first, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
   check(MPI_Bcast(&first, 1, MPI_INT, 0, here), "MPI_Bcast");
   MPI_Comm_free(&here);
-  return environment("FERRY_HOST").value_or("that of process " + std::to_string(first));
+  return environment("FERRY_HOST").value_or(concat("that of process ", first));
 }
 
 // Returns the processes of this machine, whose ranks need not be consecutive.
@@ -78,8 +79,7 @@ std::vector<std::size_t> mpi_processes::find_neighbours() {
 
 void mpi_processes::check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
-  throw process_error("MPI: " + std::string(what) + " failed in process " + std::to_string(rank_) + ": " +
-                      error_text(code));
+  throw process_error(concat("MPI: ", what, " failed in process ", rank_, ": ", error_text(code)));
 }
 
 void mpi_processes::listen() {
@@ -90,7 +90,7 @@ void mpi_processes::listen() {
     note n{};
     MPI_Recv(&n, sizeof n, MPI_BYTE, from.MPI_SOURCE, from.MPI_TAG, notes_, MPI_STATUS_IGNORE);
     if (from.MPI_TAG == static_cast<int>(news::failed)) {
-      if (trouble_.empty()) trouble_ = "process " + std::to_string(from.MPI_SOURCE) + " failed: " + n.text;
+      if (trouble_.empty()) trouble_ = concat("process ", from.MPI_SOURCE, " failed: ", n.text);
     } else {
       left_[static_cast<std::size_t>(from.MPI_SOURCE)] = leaving{clock::now(), n.given};
     }
@@ -139,16 +139,14 @@ bool mpi_processes::is_gone(const piece& p, clock::time_point since) const {
 // Throws process_error if further waiting is useless.
 void mpi_processes::check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since) {
   listen();
-  if (!trouble_.empty())
-    throw process_error(trouble_ + ". Process " + std::to_string(rank_) + " was in " + std::string(what));
+  if (!trouble_.empty()) throw process_error(concat(trouble_, ". Process ", rank_, " was in ", what));
   const auto now = clock::now();
-  const std::string in = " in " + std::string(what) + " for " + missing(pending);
+  const std::string in = concat(" in ", what, " for ", missing(pending));
   if (std::any_of(pending.begin(), pending.end(), [&](const piece& p) { return is_gone(p, since); }))
-    fail("process " + std::to_string(rank_) + " waited" + in + ", which ended without taking part");
+    fail(concat("process ", rank_, " waited", in, ", which ended without taking part"));
   else if (patience_ != clock::duration{} && now - since > patience_)
-    fail("process " + std::to_string(rank_) + " waited " +
-         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - since).count()) + " s" + in +
-         ", which did not take part (FERRY_COLLECTIVE_TIMEOUT sets the limit)");
+    fail(concat("process ", rank_, " waited ", std::chrono::duration_cast<std::chrono::seconds>(now - since).count(),
+                " s", in, ", which did not take part (FERRY_COLLECTIVE_TIMEOUT sets the limit)"));
   if (!trouble_.empty()) throw process_error(trouble_);
 }
 

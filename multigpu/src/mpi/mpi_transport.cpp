@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "staging.hpp"
 #include "transport/collective_math.hpp"
@@ -56,7 +57,7 @@ class mpi_transport final : public transport {
  private:
   static bool is_exchange(const collective_call& c) { return detail::is_exchange(c.kind); }
   static std::string describe(const collective_call& c) {
-    return std::string(name_of(c.kind)) + " of " + std::to_string(c.count) + " elements of " + name_of(c.type);
+    return concat(name_of(c.kind), " of ", c.count, " elements of ", name_of(c.type));
   }
   std::size_t here() const { return all_.rank(); }
   std::size_t processes_count() const { return ranks_.processes(); }
@@ -257,11 +258,10 @@ class mpi_transport final : public transport {
       if (said[i].count == c.count && said[i].element_bytes == c.element_bytes &&
           said[i].type == static_cast<std::uint64_t>(c.type))
         continue;
-      const std::string text =
-          "rank " + std::to_string(c.other) + " sends " + std::to_string(said[i].count) + " elements of " +
-          name_of(static_cast<element_type>(said[i].type)) + " (" + std::to_string(said[i].element_bytes) +
-          " bytes), and rank " + std::to_string(ranks_.first[here()] + c.member) + " receives " +
-          std::to_string(c.count) + " of " + name_of(c.type) + " (" + std::to_string(c.element_bytes) + " bytes)";
+      const std::string text = concat("rank ", c.other, " sends ", said[i].count, " elements of ",
+                                      name_of(static_cast<element_type>(said[i].type)), " (", said[i].element_bytes,
+                                      " bytes), and rank ", ranks_.first[here()] + c.member, " receives ", c.count,
+                                      " of ", name_of(c.type), " (", c.element_bytes, " bytes)");
       all_.fail(text);  // the sender has continued
       throw invalid_argument(text);
     }

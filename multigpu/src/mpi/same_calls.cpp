@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "mpi_transport.hpp"
 
@@ -18,14 +19,13 @@ std::string in_words(const header& h) {
   const auto kind = static_cast<collective_kind>(h.kind);
   std::string text = name_of(kind);
   if (h.of == 0) return "no collective";
-  text += " of " + std::to_string(h.count) + " elements of " + name_of(static_cast<element_type>(h.type)) + " (" +
-          std::to_string(h.element_bytes) + " bytes)";
+  text += concat(" of ", h.count, " elements of ", name_of(static_cast<element_type>(h.type)), " (", h.element_bytes,
+                 " bytes)");
   using enum collective_kind;
   if (kind == all_reduce || kind == reduce || kind == reduce_scatter)
-    text += std::string(", ") + name_of(static_cast<reduction>(h.op));
-  if (kind == reduce || kind == broadcast || kind == gather || kind == scatter)
-    text += ", root " + std::to_string(h.root);
-  return text + ", number " + std::to_string(h.number + 1) + " of " + std::to_string(h.of) + " in its group";
+    text += concat(", ", name_of(static_cast<reduction>(h.op)));
+  if (kind == reduce || kind == broadcast || kind == gather || kind == scatter) text += concat(", root ", h.root);
+  return concat(text, ", number ", h.number + 1, " of ", h.of, " in its group");
 }
 
 }  // namespace
@@ -67,9 +67,9 @@ void need_same_calls(std::span<const collective_call> calls, const rank_table& r
     std::memcpy(theirs.data(), bytes.data(), bytes.size());
     for (std::size_t p = 1; p < all.size(); ++p)
       if (!(theirs[p] == theirs[0]))
-        throw invalid_argument("the processes of a team call different collectives: process 0 " + in_words(theirs[0]) +
-                               "; process " + std::to_string(p) + " " + in_words(theirs[p]) +
-                               ". All must make the same calls in the same order");
+        throw invalid_argument(concat("the processes of a team call different collectives: process 0 ",
+                                      in_words(theirs[0]), "; process ", p, " ", in_words(theirs[p]),
+                                      ". All must make the same calls in the same order"));
     most = std::max<std::size_t>(theirs[0].of, 1);
   }
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::nccl {
 
@@ -45,8 +46,8 @@ bool communicators::has_failed() {
   const ncclComm_t c = comms_[next % comms_.size()];
   ncclResult_t state = ncclSuccess;
   if (nccl_.async_error(c, &state) == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return false;
-  std::string text = std::string("NCCL reports: ") + nccl_.error_string(state);
-  if (nccl_.last_error) text += std::string(" (") + nccl_.last_error(c) + ")";
+  std::string text = concat("NCCL reports: ", nccl_.error_string(state));
+  if (nccl_.last_error) text += concat(" (", nccl_.last_error(c), ")");
   abort(text);
   return true;
 }

@@ -1,6 +1,7 @@
 #if defined(FERRY_HAS_NCCL)
 #include "nccl_library.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/dynamic_library.hpp"
 #include "ferry/core/error.hpp"
 
@@ -61,7 +62,7 @@ const library& library::get() {
 void library::check(ncclResult_t r, const std::string& what) const {
   if (r == ncclSuccess || r == ncclInProgress) return;
   std::string text = "NCCL: " + what + " failed: " + error_string(r);
-  if (last_error) text += std::string(" (") + last_error(nullptr) + ")";
+  if (last_error) text += concat(" (", last_error(nullptr), ")");
   throw device_error(
       text + ". NCCL_DEBUG=WARN shows more; a team whose transport failed cannot be used again: make a new one",
       device_error::severity::passing);

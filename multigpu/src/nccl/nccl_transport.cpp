@@ -6,6 +6,7 @@
 
 #include "communicators.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/multigpu/process_error.hpp"
@@ -150,7 +151,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     return k != gather && k != scatter && k != all_to_all;
   }
   static std::string describe(const collective_call& c) {
-    return std::string(name_of(c.kind)) + " of " + std::to_string(c.count) + " elements of " + name_of(c.type);
+    return concat(name_of(c.kind), " of ", c.count, " elements of ", name_of(c.type));
   }
 
   ncclResult_t enqueue(const collective_call& c, ncclComm_t comm, cudaStream_t s) const {

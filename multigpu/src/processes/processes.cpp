@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 
@@ -58,13 +59,13 @@ void processes::together(const std::string& what, function_ref<void()> f) {
   for (std::size_t p = 0; p < size(); ++p) {
     verdict theirs{};
     std::memcpy(theirs.data(), all.data() + p * theirs.size(), theirs.size());
-    if (theirs[0] != 0) throw error(what + ": process " + std::to_string(p) + " failed: " + theirs.data());
+    if (theirs[0] != 0) throw error(concat(what, ": process ", p, " failed: ", theirs.data()));
   }
 }
 
 std::string name_processes(std::span<const std::size_t> ranks) {
   std::string text = ranks.size() == 1 ? "process " : "processes ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += concat(i ? ", " : "", ranks[i]);
   return text;
 }
 

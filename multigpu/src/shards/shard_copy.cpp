@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/route.hpp"
 #include "ferry/core/workspace.hpp"
@@ -10,8 +11,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 void throw_other_count(std::size_t given, const array_look& a, source_line at) {
-  throw invalid_argument("a copy between " + std::to_string(given) + " elements and " + array_text(a) + in_line(at) +
-                         ": the numbers of elements must be equal");
+  throw invalid_argument(concat("a copy between ", given, " elements and ", array_text(a), in_line(at),
+                                ": the numbers of elements must be equal"));
 }
 
 void for_each_waiting_copy(const team& t, memory_kind kind, bool are_in_order, std::size_t bytes,

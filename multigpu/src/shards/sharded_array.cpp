@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -25,8 +26,8 @@ std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts
     each.push_back(bytes);
   }
   if (!fits || all > PTRDIFF_MAX)
-    throw invalid_argument("a sharded array of shape " + shape + " with elements of " + std::to_string(element_bytes) +
-                           " bytes has more than 2^63 bytes: make it smaller");
+    throw invalid_argument(concat("a sharded array of shape ", shape, " with elements of ", element_bytes,
+                                  " bytes has more than 2^63 bytes: make it smaller"));
   return each;
 }
 

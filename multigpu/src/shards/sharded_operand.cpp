@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -15,10 +16,9 @@ shifted_operand::shifted_operand(std::shared_ptr<const sharded_operand> of, cons
   for (std::size_t k = d.extents.rank; k-- > 0;) {
     const auto width = static_cast<std::size_t>(std::abs(by_[k]));
     if (width <= d.halo[k]) continue;
-    const std::string axis = std::to_string(d.extents.rank - 1 - k);
-    throw invalid_argument(this->text() + " needs a halo of " + std::to_string(width) + " cells along axis " + axis +
-                           ", and " + of_->described() + " has one of " + std::to_string(d.halo[k]) +
-                           ": make the array with shard_options{.halo = ...} of that width");
+    throw invalid_argument(concat(this->text(), " needs a halo of ", width, " cells along axis ",
+                                  d.extents.rank - 1 - k, ", and ", of_->described(), " has one of ", d.halo[k],
+                                  ": make the array with shard_options{.halo = ...} of that width"));
   }
 }
 

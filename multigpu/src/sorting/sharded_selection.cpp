@@ -7,6 +7,7 @@
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/expressions/expression_operand.hpp"
 #include "ferry/core/detail/sorting/sorting_request.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/moving.hpp"
 #include "ferry/core/scalar.hpp"
@@ -52,7 +53,7 @@ struct distinct_ends {
 
 void find_top_elements(const sorting_over_team& r, std::size_t k, std::span<const program_operand> values,
                        std::span<const program_operand> positions) {
-  refuse_inside_submission("fr::" + std::string(r.name));
+  refuse_inside_submission(concat("fr::", r.name));
   const team& t = team_of(r.elements);
   const sharded_operand& array = *first_array_of(r.elements);
   const std::size_t count = array.distribution().extents.extent[0], first = t.first_local();

@@ -7,6 +7,7 @@
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/sorting/sorting_request.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/moving.hpp"
 #include "ferry/multigpu/detail/expressions/sharded_reduction.hpp"
@@ -37,7 +38,7 @@ class sorting_of_shards {
   }
   // Sorts one dimension.
   void sort_all() {
-    refuse_inside_capture("fr::" + std::string(r_.name) + " of a sharded array of one dimension");
+    refuse_inside_capture(concat("fr::", r_.name, " of a sharded array of one dimension"));
     sorted_ = {r_.type, r_.is_descending, r_.are_positions, to_.distribution().extents.extent[0], {}};
     sorted_.parts.resize(team_.local_size());
     arrived_.resize(team_.local_size());
@@ -109,7 +110,7 @@ class sorting_of_shards {
 }  // namespace
 
 void sort_sharded(const sorting_over_team& r, const sharded_operand& to) {
-  const std::string called = "fr::" + std::string(r.name) + "('" + text_of(r.elements) + "')";
+  const std::string called = concat("fr::", r.name, "('", text_of(r.elements), "')");
   const team& t = team_of(r.elements);
   const sharded_operand& array = *first_array_of(r.elements);
   const shard_distribution distribution = array.distribution();
@@ -118,8 +119,8 @@ void sort_sharded(const sorting_over_team& r, const sharded_operand& to) {
     throw invalid_argument(called + " to " + to.described() +
                            ": it needs the team, the shape and the distribution of " + array.described());
   if (rank > 1 && distribution.grid.is_cut(axis))
-    throw invalid_argument(called + " along axis " + std::to_string(rank - 1 - axis) + ", along which " +
-                           array.described() + " is distributed: reshard it along another axis");
+    throw invalid_argument(concat(called, " along axis ", rank - 1 - axis, ", along which ", array.described(),
+                                  " is distributed: reshard it along another axis"));
   refuse_inside_submission(called);
   if (distribution.extents.is_empty()) return;
   const expression_program* const elements = &r.elements;

@@ -1,6 +1,7 @@
 #include "ferry/multigpu/detail/teams/across_processes.hpp"
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "processes/processes.hpp"
 
@@ -32,9 +33,8 @@ void join_processes(const team& t, std::span<const std::byte> mine, std::span<st
   for (const sizes& s : said) begin.push_back(begin.back() + s.mine);
   for (std::size_t p = 0; p < said.size(); ++p)
     if (said[p].all != begin.back())
-      throw invalid_argument(std::string(what) + ": the processes have " + std::to_string(begin.back()) +
-                             " bytes in all, and process " + std::to_string(p) + " expects " +
-                             std::to_string(said[p].all) + ": all must make the same calls for the same array");
+      throw invalid_argument(concat(what, ": the processes have ", begin.back(), " bytes in all, and process ", p,
+                                    " expects ", said[p].all, ": all must make the same calls for the same array"));
   processes& to = all_processes(what);
   const std::size_t here = to.rank();
   std::vector<processes::outgoing> out;

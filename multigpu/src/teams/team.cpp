@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/topology.hpp"
 #include "ferry/multigpu/detail/teams/member_grid.hpp"
@@ -16,7 +17,7 @@ using namespace detail;
 namespace {
 
 [[noreturn]] void refuse_member(std::size_t member, const team& t) {
-  const std::string who = "member " + std::to_string(member) + " of a team of " + std::to_string(t.size());
+  const std::string who = concat("member ", member, " of a team of ", t.size());
   if (member >= t.size()) throw invalid_argument(who + " does not exist");
   throw invalid_argument(who + " belongs to another process: only its own process has its device and stream; ask " +
                          "team::is_local(member)");
@@ -38,13 +39,13 @@ team::team(std::span<const ferry::device> local, std::size_t first, std::size_t 
     : state_(std::make_shared<state>()) {
   if (local.empty()) throw invalid_argument("a team needs at least one device");
   if (first > size || local.size() > size - first)
-    throw invalid_argument("members " + std::to_string(first) + " to " + std::to_string(first + local.size()) +
-                           " (end excluded) of a team of " + std::to_string(size));
+    throw invalid_argument(
+        concat("members ", first, " to ", first + local.size(), " (end excluded) of a team of ", size));
   for (std::size_t i = 0; i < local.size(); ++i) {
     (void)local[i].properties();
     for (std::size_t j = 0; j < i; ++j)
       if (local[j] == local[i])
-        throw invalid_argument("device " + std::to_string(local[i].index()) + " is named twice in a team: use it once");
+        throw invalid_argument(concat("device ", local[i].index(), " is named twice in a team: use it once"));
     state_->members.push_back({ferry::stream(local[i]), ferry::stream(local[i], -1)});
   }
   state_->links = shared_links(local);
@@ -66,8 +67,7 @@ part team::part_of(std::size_t member, std::size_t count) const {
 }
 
 std::size_t team::member_of(std::size_t index, std::size_t count) const {
-  if (index >= count)
-    throw invalid_argument("element " + std::to_string(index) + " of " + std::to_string(count) + " on a team");
+  if (index >= count) throw invalid_argument(concat("element ", index, " of ", count, " on a team"));
   return detail::even_part_with(index, size(), count);
 }
 

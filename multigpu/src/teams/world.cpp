@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
@@ -45,9 +46,9 @@ std::vector<device> own_devices(processes& all) {
     return {there.begin() + static_cast<std::ptrdiff_t>(begin), there.begin() + static_cast<std::ptrdiff_t>(end)};
   }
   if (!runtime::current().is_simulated())
-    throw invalid_argument(std::to_string(shares) + " processes on a machine with " + std::to_string(n) +
-                           " GPUs: start at most one process a GPU (mpirun -n " + std::to_string(n) +
-                           "), or use simulated devices (FERRY_BACKEND=sim)");
+    throw invalid_argument(concat(shares, " processes on a machine with ", n,
+                                  " GPUs: start at most one process a GPU (mpirun -n ", n,
+                                  "), or use simulated devices (FERRY_BACKEND=sim)"));
   return {there[mine * n / shares]};
 }
 

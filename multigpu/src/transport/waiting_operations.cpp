@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 
 // Queries only the first operation of each stream, and removes it if it is complete. Then the next one is the first.
@@ -42,7 +44,7 @@ void waiting_operations::note_begun(clock::time_point now) {
 
 std::string waiting_operations::overdue(processes& all, clock::time_point now) {
   if (pending_.empty()) return {};
-  const std::string who = "process " + std::to_string(all.rank()) + " waited";
+  const std::string who = concat("process ", all.rank(), " waited");
   if (const auto gone = all.departed(); !gone.empty())
     for (const operation& o : pending_) {
       std::vector<std::size_t> missing;
@@ -58,8 +60,8 @@ std::string waiting_operations::overdue(processes& all, clock::time_point now) {
   note_begun(now);
   for (const operation& o : pending_)
     if (o.begun && now - *o.begun >= all.patience())
-      return who + " " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - *o.begun).count()) +
-             " s in " + o.what + " (FERRY_COLLECTIVE_TIMEOUT sets the limit)";
+      return concat(who, " ", std::chrono::duration_cast<std::chrono::seconds>(now - *o.begun).count(), " s in ",
+                    o.what, " (FERRY_COLLECTIVE_TIMEOUT sets the limit)");
   return {};
 }
 

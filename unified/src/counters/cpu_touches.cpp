@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "ferry/core/detail/support/concat.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
@@ -27,8 +29,8 @@ std::string more_touches(const std::vector<cpu_touch>& touches) {
   const std::size_t more = touches.size() - shown_touches;
   std::uint64_t checks = 0;
   for (std::size_t i = shown_touches; i < touches.size(); ++i) checks += touches[i].checks;
-  return "and " + std::to_string(more) + (more == 1 ? " more line" : " more lines") + " of the CPU, " +
-         std::to_string(checks) + (checks == 1 ? " check" : " checks");
+  return concat("and ", more, more == 1 ? " more line" : " more lines", " of the CPU, ", checks,
+                checks == 1 ? " check" : " checks");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,6 +1,7 @@
 #include "counters/page_counters.hpp"
 
 #include "cupti/cupti_counters.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 
@@ -46,7 +47,7 @@ void page_counters::start() {
     source_ = owned_.get();
     why_not_ = o.why_not;
   } else if (!source_) {
-    why_not_ = "the backend '" + std::string(runtime_.backend().name()) + "' does not count page events";
+    why_not_ = concat("the backend '", runtime_.backend().name(), "' does not count page events");
   }
   if (!source_) return;
   source_->count_page_events(true);

@@ -9,6 +9,7 @@
 
 #include "cupti_library.hpp"
 #include "decode.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cupti {
 namespace {
@@ -92,9 +93,9 @@ std::string refusal(const library& l, const char* call, CUptiResult r) {
     return "another profiler or sanitizer has this process (Nsight, compute-sanitizer, PyTorch's profiler), and CUPTI "
            "serves one at a time: run without it";
   if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES || r == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-    return std::string("this user may not profile: the driver's administrator can permit it (") + call + ": " +
-           l.text(r) + ", see NVIDIA's page on ERR_NVGPUCTRPERM)";
-  return std::string("CUPTI refuses ") + call + ": " + l.text(r);
+    return concat("this user may not profile: the driver's administrator can permit it (", call, ": ", l.text(r),
+                  ", see NVIDIA's page on ERR_NVGPUCTRPERM)");
+  return concat("CUPTI refuses ", call, ": ", l.text(r));
 }
 
 class counters final : public page_event_source {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/dynamic_library.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cupti {
@@ -10,7 +11,7 @@ namespace {
 
 // Up to CUDA 12.9, the version number of the API does not contain that of the library.
 std::string name_of_library() {
-  return "libcupti.so." + std::to_string(CUPTI_API_VERSION >= 130000 ? CUPTI_API_VERSION / 10000 : 12);
+  return concat("libcupti.so.", CUPTI_API_VERSION >= 130000 ? CUPTI_API_VERSION / 10000 : 12);
 }
 
 library load() {
@@ -52,7 +53,7 @@ const library& library::get() {
 std::string library::text(CUptiResult r) const {
   const char* words = nullptr;
   if (result_string(r, &words) != CUPTI_SUCCESS || !words) words = "an error without a name";
-  return std::string(words) + " (" + std::to_string(static_cast<int>(r)) + ")";
+  return concat(words, " (", static_cast<int>(r), ")");
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail::cupti

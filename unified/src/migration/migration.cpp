@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_policy.hpp"
 #include "migration/places.hpp"
@@ -54,9 +55,8 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
 namespace {
 void need_contiguous(const char* verb, bool contiguous, const allocation& of, source_line at) {
   if (!contiguous)
-    throw invalid_argument(std::string(verb) + " of a strided view of " + array_text(of) + in_line(at) +
-                           ": what lies between its elements would be lost, too; discard the "
-                           "contiguous parts");
+    throw invalid_argument(concat(verb, " of a strided view of ", array_text(of), in_line(at),
+                                  ": what lies between its elements would be lost, too; discard the contiguous parts"));
 }
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "counters/cpu_touches.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_thread_state.hpp"
@@ -172,9 +173,9 @@ void migration_policy::before_copy(const coming_access& a) {
 void migration_policy::need_managed(allocation& a, const char* verb) {
   expect_counts(a);
   if (!records_.is_managed(a))
-    throw invalid_argument(std::string(verb) + ": " + array_text(a) +
-                           " is memory of the program that was adopted, and stays where it is: copy it to a "
-                           "ferry::unified_array to have its pages moved");
+    throw invalid_argument(concat(verb, ": ", array_text(a),
+                                  " is memory of the program that was adopted, and stays where it is: copy it to a "
+                                  "ferry::unified_array to have its pages moved"));
 }
 
 std::string migration_policy::explain(allocation& a) {

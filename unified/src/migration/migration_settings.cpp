@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_thread_state.hpp"
@@ -24,13 +25,13 @@ void check_options(const migration_options& o, const std::string& whose) {
   };
   for (const auto& [bytes, name] : {std::pair{o.page, "page"}, {o.piece, "piece"}})
     if (bytes == 0)
-      refuse(std::string("a ") + name + " of 0 bytes",
-             std::string("it must be above 0; migration_options{}.") + name + " is the default");
+      refuse(concat("a ", name, " of 0 bytes"),
+             concat("it must be above 0; migration_options{}.", name, " is the default"));
   for (const auto& [count, name] :
        {std::pair{o.flips, "flips"}, {o.remote_reads, "remote_reads"}, {o.page_neighbours, "page_neighbours"}})
     if (count < 0)
-      refuse(name + (" is " + std::to_string(count)),
-             std::string("it must be 0 or more; migration_options{}.") + name + " is the default");
+      refuse(concat(name, " is ", count),
+             concat("it must be 0 or more; migration_options{}.", name, " is the default"));
 }
 
 migration_settings::migration_settings() : mode_(mode_of_environment()) {}

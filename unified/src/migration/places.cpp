@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -16,7 +17,7 @@ bool has_numa_node(const runtime& m, int node) {
   const std::filesystem::path all = "/sys/devices/system/node";
   std::error_code failed;
   return !std::filesystem::is_directory(all, failed) ||
-         std::filesystem::is_directory(all / ("node" + std::to_string(node)), failed);
+         std::filesystem::is_directory(all / concat("node", node), failed);
 }
 
 }  // namespace
@@ -25,10 +26,11 @@ void check_place(runtime& m, memory_location where) {
   if (!where.is_host())
     (void)m.properties(where.device);
   else if (where.numa_node >= 0 && !has_numa_node(m, where.numa_node))
-    throw invalid_argument("there is no NUMA node " + std::to_string(where.numa_node) + " of the CPU: " +
-                           (m.is_simulated() ? "simulated machines have node 0"
-                                             : "`ls -d /sys/devices/system/node/node*` shows those that there are") +
-                           "; ferry::host, or cpu in a policy, is any");
+    throw invalid_argument(concat("there is no NUMA node ", where.numa_node, " of the CPU: ",
+                                  m.is_simulated()
+                                      ? "simulated machines have node 0"
+                                      : "`ls -d /sys/devices/system/node/node*` shows those that there are",
+                                  "; ferry::host, or cpu in a policy, is any"));
 }
 
 void each_place(runtime& m, std::size_t page, std::span<const page_run> runs,

@@ -1,5 +1,6 @@
 #include "migration/policy_table.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_settings.hpp"
@@ -22,7 +23,7 @@ policy_table::policy_table(runtime& m, array_records& records, advice_table& adv
       records_(records),
       advice_(advice) {
   with_variable("FERRY_TUNE",
-                [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
+                [this](const char* file) { use(array_policies::load(file), concat("FERRY_TUNE=", file)); });
 }
 
 void policy_table::set(allocation& a, std::optional<array_policy> p) {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <ostream>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
@@ -21,7 +22,7 @@ constexpr std::string_view allowed =
     "where a place is cpu, numa:N or device:N, and a size 64KiB or 2MiB";
 
 [[noreturn]] void refuse(std::string_view word, const std::string& why) {
-  throw parse_error("'" + std::string(word) + "' " + why + ": " + std::string(allowed));
+  throw parse_error(concat("'", word, "' ", why, ": ", allowed));
 }
 
 int number(std::string_view digits, std::string_view word) {
@@ -40,14 +41,14 @@ memory_location place(std::string_view text, std::string_view word) {
 }
 
 std::string place_text(memory_location where) {
-  if (!where.is_host()) return "device:" + std::to_string(where.device);
-  return where.numa_node < 0 ? "cpu" : "numa:" + std::to_string(where.numa_node);
+  if (!where.is_host()) return concat("device:", where.device);
+  return where.numa_node < 0 ? "cpu" : concat("numa:", where.numa_node);
 }
 
 // Returns the shortest text that parses to the same size.
 std::string size_text(std::size_t bytes) {
   for (const auto& [unit, shift] : {std::pair{"GiB", 30}, {"MiB", 20}, {"KiB", 10}})
-    if (bytes > 0 && bytes % (std::size_t{1} << shift) == 0) return std::to_string(bytes >> shift) + unit;
+    if (bytes > 0 && bytes % (std::size_t{1} << shift) == 0) return concat(bytes >> shift, unit);
   return std::to_string(bytes);
 }
 
@@ -113,12 +114,12 @@ std::string array_policy::text() const {
   if (preferred) t += " preferred=" + place_text(*preferred);
   for (std::size_t i = 0; i < accessed_by.size(); ++i) t += (i ? "," : " accessed_by=") + place_text(accessed_by[i]);
   const auto bytes = [&](const char* key, const std::optional<std::size_t>& v) {
-    if (v) t += std::string(" ") + key + "=" + size_text(*v);
+    if (v) t += concat(" ", key, "=", size_text(*v));
   };
   bytes("page", page), bytes("piece", piece);
   bytes("smallest_to_device", smallest_to_device), bytes("smallest_to_cpu", smallest_to_cpu);
-  if (flips) t += " flips=" + std::to_string(*flips);
-  if (remote_reads) t += " remote_reads=" + std::to_string(*remote_reads);
+  if (flips) t += concat(" flips=", *flips);
+  if (remote_reads) t += concat(" remote_reads=", *remote_reads);
   return t;
 }
 

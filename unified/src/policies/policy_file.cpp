@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "policies/policy_words.hpp"
 #include "policies/program_name.hpp"
@@ -35,7 +36,7 @@ class line_reader {
         from_(from),
         number_(number) {}
   [[noreturn]] void refuse(const std::string& what, std::size_t at) const {
-    throw parse_error(std::string(from_) + ":" + std::to_string(number_) + ":" + std::to_string(at + 1) + ": " + what);
+    throw parse_error(concat(from_, ":", number_, ":", at + 1, ": ", what));
   }
   [[noreturn]] void refuse(const std::string& what) const { refuse(what, at_); }
   bool is_over() {
@@ -76,7 +77,7 @@ class line_reader {
     return p;
   }
   void must_end() {
-    if (!is_over()) refuse("nothing is expected here, and there is '" + std::string(rest()) + "'");
+    if (!is_over()) refuse(concat("nothing is expected here, and there is '", rest(), "'"));
   }
 
  private:
@@ -101,7 +102,7 @@ void read_line(array_policies& p, line_reader& r, bool& has_program) {
     if (p.of.count(name)) r.refuse("array " + in_quotes(name) + " has a policy already", at);
     p.of.emplace(name, r.policy());
   } else {
-    r.refuse("'" + std::string(key) + "' begins no line of policies: allowed are program, array and #", begin);
+    r.refuse(concat("'", key, "' begins no line of policies: allowed are program, array and #"), begin);
   }
 }
 
@@ -119,8 +120,8 @@ array_policies array_policies::parse(std::string_view text, std::string_view fro
     line_reader r(line, from, ++number);
     if (number == 1) {
       if (line != first_line)
-        r.refuse("this is no file of policies, or one of another version: its first line must be '" +
-                 std::string(first_line) + "'");
+        r.refuse(concat("this is no file of policies, or one of another version: its first line must be '", first_line,
+                        "'"));
     } else if (r.is_over()) {
       continue;
     } else if (r.rest().starts_with('#')) {
@@ -135,7 +136,7 @@ array_policies array_policies::parse(std::string_view text, std::string_view fro
 }
 
 std::string array_policies::text() const {
-  std::string t = std::string(first_line) + "\nprogram " + in_quotes(program);
+  std::string t = concat(first_line, "\nprogram ", in_quotes(program));
   if (!version.empty()) t += " " + in_quotes(version);
   t += '\n';
   for (const std::string& note : notes) t += "# " + note + '\n';
@@ -158,7 +159,7 @@ array_policies array_policies::load(const std::string& path) {
 }
 
 void detail::write_whole_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".part" + std::to_string(getpid());
+  const std::string beside = concat(path, ".part", getpid());
   {
     std::ofstream out(beside, std::ios::binary);
     out << text << std::flush;

@@ -4,6 +4,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/unified/migration.hpp"
 #include "migration/migration_policy.hpp"
@@ -146,8 +147,8 @@ std::string tuned_arrays::difference(const prints& a, const prints& b) const {
   for (std::size_t i = 0; i < arrays_.size(); ++i)
     for (std::size_t k = 0; k < a[i].size(); ++k)
       if (a[i][k] != b[i][k])
-        return "array '" + arrays_[i].name + "' differs in its bytes " + std::to_string(k * part) + " to " +
-               std::to_string(std::min((k + 1) * part, arrays_[i].bytes.size()));
+        return concat("array '", arrays_[i].name, "' differs in its bytes ", k * part, " to ",
+                      std::min((k + 1) * part, arrays_[i].bytes.size()));
   return {};
 }
 

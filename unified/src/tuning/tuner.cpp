@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "policies/program_name.hpp"
@@ -117,7 +118,7 @@ class search {
     } catch (const device_error&) {
       throw;
     } catch (const error& e) {
-      t.rejected = std::string("is not available here: ") + plain_what(e);
+      t.rejected = concat("is not available here: ", plain_what(e));
       return result_.trials.emplace_back(std::move(t));
     }
     steps(&t);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/version.hpp"
 
@@ -69,8 +70,7 @@ struct box {
   /// Returns text such as "[0, 3) x [-1, 8)".
   std::string text() const {
     std::string s;
-    for (std::size_t d = 0; d != Rank; ++d)
-      s += (d ? " x [" : "[") + std::to_string(begin[d]) + ", " + std::to_string(end[d]) + ")";
+    for (std::size_t d = 0; d != Rank; ++d) s += detail::concat(d ? " x [" : "[", begin[d], ", ", end[d], ")");
     return s;
   }
 };

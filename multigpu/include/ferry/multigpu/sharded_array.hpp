@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/multigpu/detail/shards/shard_store.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/unified/migration.hpp"
@@ -240,7 +241,7 @@ class sharded_array {
     for (std::size_t m = 0; m < shards.size(); ++m)
       if (shards[m].owner())
         shards[m].owner().get().name =
-            Kind == memory_kind::unified ? text : text + "[" + std::to_string(first() + m) + "]";
+            Kind == memory_kind::unified ? text : detail::concat(text, "[", first() + m, "]");
     store_->name = std::move(text);
     return *this;
   }
@@ -268,9 +269,9 @@ class sharded_array {
       if (!to_the_end || s.begin != 0) {
         const std::ptrdiff_t end = to_the_end ? b.end[d] : s.end;
         if (s.begin > end)
-          throw invalid_argument("the range [" + std::to_string(s.begin) + ", " + std::to_string(end) +
-                                 ") in dimension " + std::to_string(d) + " of cells of " + detail::array_text(look()) +
-                                 " ends before it begins: give begin and end of each dimension");
+          throw invalid_argument(detail::concat("the range [", s.begin, ", ", end, ") in dimension ", d,
+                                                " of cells of ", detail::array_text(look()),
+                                                " ends before it begins: give begin and end of each dimension"));
         b = b.with(d, s.begin, end);
       }
       ++d;
@@ -282,9 +283,9 @@ class sharded_array {
     const view& all = local(member);
     const box<Rank> seen = layout().local(member);
     if (!seen.contains(b))
-      throw invalid_argument("the cells " + b.text() + " of " + detail::array_text(look()) +
-                             " are not among those that member " + std::to_string(member) +
-                             " of the team has: " + seen.text());
+      throw invalid_argument(detail::concat("the cells ", b.text(), " of ", detail::array_text(look()),
+                                            " are not among those that member ", member,
+                                            " of the team has: ", seen.text()));
     if (b.empty()) return View(all.owner(), all.unsynchronized_data(), b.extents(), all.strides());
     T* data = all.unsynchronized_data();
     for (std::size_t d = 0; d != Rank; ++d) data += (b.begin[d] - seen.begin[d]) * all.strides()[d];

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/expression.hpp"
 #include "ferry/core/math.hpp"
 #include "ferry/core/reduce.hpp"
@@ -97,7 +98,7 @@ sharded_expression<T, Rank> shift(const sharded_array<T, Rank, Kind>& u, const s
   std::string text;
   for (std::size_t d = 0; d != Rank && d != N; ++d) {
     offsets[Rank - 1 - d] = by[d];
-    text += (d ? ", " : "{") + std::to_string(by[d]);
+    text += detail::concat(d ? ", " : "{", by[d]);
   }
   const std::shared_ptr<const detail::team_operand> operand =
       std::make_shared<detail::shifted_operand>(u.team_operand(), offsets, text + "}");

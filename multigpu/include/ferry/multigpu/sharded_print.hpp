@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/explain.hpp"
 #include "ferry/core/print.hpp"
 #include "ferry/multigpu/detail/printing/sharded_text.hpp"
@@ -59,7 +60,7 @@ std::string explain(const sharded_array<T, Rank, Kind>& a) {
   std::string text = detail::array_text(a.look()) + " along " + detail::text_of(a.layout().grid(), Rank);
   const std::size_t first = a.team().first_local();
   for (std::size_t m = first; m < first + a.team().local_size(); ++m)
-    text += "\nmember " + std::to_string(m) + ": " + explain(a.shard_with_halo(m));
+    text += detail::concat("\nmember ", m, ": ", explain(a.shard_with_halo(m)));
   return text;
 }
 

@@ -14,6 +14,7 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/core/npy_map.hpp"
@@ -199,9 +200,9 @@ struct tuple_source {
     std::size_t loaded = 0;
     for_each(to, [&](auto& source, auto& part) { loaded += source.load(part, r, s) ? 1U : 0U; });
     if (loaded != 0 && loaded != sizeof...(Sources))
-      throw invalid_argument("batches: of " + std::to_string(sizeof...(Sources)) + " sources " +
-                             std::to_string(sizeof...(Sources) - loaded) +
-                             " ended before the others: let generators give as many pieces as the other sources have");
+      throw invalid_argument(
+          concat("batches: of ", sizeof...(Sources), " sources ", sizeof...(Sources) - loaded,
+                 " ended before the others: let generators give as many pieces as the other sources have"));
     return loaded != 0;
   }
   void store(slot& from, const batch_rows& r, const batch_streams& s) {

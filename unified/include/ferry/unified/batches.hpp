@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/unified/batch_source.hpp"
 #include "ferry/unified/detail/batches/batch_pipeline.hpp"
@@ -93,8 +94,8 @@ class batch_range : private detail::batch_work {
   }
   static std::size_t checked_depth(std::size_t depth) {
     if (depth == 0 || depth > most_depth)
-      throw invalid_argument("batches: a depth of " + std::to_string(depth) + ": allowed are 1 to " +
-                             std::to_string(most_depth) + " pieces on the device at once");
+      throw invalid_argument(detail::concat("batches: a depth of ", depth, ": allowed are 1 to ", most_depth,
+                                            " pieces on the device at once"));
     return depth;
   }
   bool load(std::size_t slot, std::size_t piece) override {

@@ -5,6 +5,7 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
 #include "ferry/multigpu/gathered_span.hpp"
@@ -62,7 +63,7 @@ template <class T, std::size_t Rank>
 struct kernel_type<gathered_span<T, Rank>> {
   static std::string name(kernel_writer& w) {
     w.add_headers(shard_device_headers());
-    return "ferry::gathered_span<" + kernel_type_name<T>(w) + ", " + std::to_string(Rank) + ">";
+    return concat("ferry::gathered_span<", kernel_type_name<T>(w), ", ", Rank, ">");
   }
 };
 

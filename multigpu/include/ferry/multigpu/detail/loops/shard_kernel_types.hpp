@@ -6,6 +6,7 @@
 
 #include "ferry/core/detail/kernels/kernel_bodies.hpp"
 #include "ferry/core/detail/kernels/kernel_types.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/multigpu/detail/loops/part_spaces.hpp"
@@ -29,14 +30,14 @@ template <std::size_t Rank>
 struct kernel_type<stretches<Rank>> {
   static std::string name(kernel_writer& w) {
     w.add_headers(shard_device_headers());
-    return "stretches<" + std::to_string(Rank) + ">";
+    return concat("stretches<", Rank, ">");
   }
 };
 template <class T, std::size_t Rank>
 struct kernel_type<shard_span<T, Rank>> {
   static std::string name(kernel_writer& w) {
     w.add_headers(shard_device_headers());
-    return "ferry::shard_span<" + kernel_type_name<T>(w) + ", " + std::to_string(Rank) + ">";
+    return concat("ferry::shard_span<", kernel_type_name<T>(w), ", ", Rank, ">");
   }
 };
 

@@ -1,5 +1,6 @@
 // Index spaces of parts of shards, for kernels. They begin at any index, and may have a gap along one axis.
 #pragma once
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/index_space.hpp"
 #include "ferry/multigpu/detail/loops/part_spaces.hpp"
@@ -61,7 +62,7 @@ const shard_region<Rank>& region_of(const shard_region<Rank>& r) {
 }
 inline const shard_region<2>& region_of(const shard_tiles& t) {
   if (t.rows == 0 || t.columns == 0)
-    throw invalid_argument("a tile of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) + " is empty");
+    throw invalid_argument(concat("a tile of ", t.rows, " x ", t.columns, " is empty"));
   return t.region;
 }
 template <std::size_t Rank>

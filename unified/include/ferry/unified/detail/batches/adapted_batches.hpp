@@ -8,6 +8,7 @@
 
 #include "ferry/core/adapt.hpp"
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/members.hpp"
@@ -19,8 +20,8 @@ namespace ferry::inline FERRY_ABI::detail {
 // Throws invalid_argument if both are numbers and differ.
 inline std::optional<std::size_t> joined_rows(std::optional<std::size_t> a, std::optional<std::size_t> b) {
   if (a && b && *a != *b)
-    throw invalid_argument("batches: one source has " + std::to_string(*a) + " rows and another " + std::to_string(*b) +
-                           ": sources that are walked together have equal lengths");
+    throw invalid_argument(concat("batches: one source has ", *a, " rows and another ", *b,
+                                  ": sources that are walked together have equal lengths"));
   return b ? b : a;
 }
 
@@ -40,8 +41,8 @@ struct whole_source {
   };
   static void need_size(std::size_t asked) {
     if (asked > 1)
-      throw invalid_argument("batches: a size of " + std::to_string(asked) +
-                             ", and the elements of the list are the pieces: leave the size at 0");
+      throw invalid_argument(
+          concat("batches: a size of ", asked, ", and the elements of the list are the pieces: leave the size at 0"));
   }
   Next next;
   bool stores() const { return false; }
