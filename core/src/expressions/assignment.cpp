@@ -40,7 +40,7 @@ void need_shape(const assignment& a, const program_shape& first, source_line at)
                              ": some of its indices name the same element");
 }
 
-using byte_ranges = short_list<byte_range, 8>;
+using byte_ranges = small_vector<byte_range, 8>;
 
 byte_ranges ranges_of(std::span<const program_operand> all) {
   byte_ranges ranges;
@@ -60,8 +60,8 @@ bool is_hazard(const expression_program& p, const byte_ranges& ranges, const pro
 void submit_program(stream_ref s, const expression_program& p, const byte_ranges& ranges,
                     std::span<const bound_output> outputs, bool use_masks, source_line at) {
   const bound_program bound(p, outputs, use_masks);
-  short_list<access, 12> uses;
-  short_list<kernel_use, 12> bytes;
+  small_vector<access, 12> uses;
+  small_vector<kernel_use, 12> bytes;
   runtime& m = runtime::current();
   const bool is_simulated = m.is_simulated();
   const auto add = [&](const program_operand& o, byte_range where, bool write, bool whole) {
@@ -148,7 +148,7 @@ void assign_programs(const stream_ref* given, std::span<const assignment> all, s
     if (!changed) p = &changed.emplace(*p);
     return *changed;
   };
-  short_list<bound_output, 4> outputs;
+  small_vector<bound_output, 4> outputs;
   for (const assignment& a : all) {
     std::uint8_t value = a.value == all.front().value ? p->root : change().append(*a.value);
     if (const scalar_type type = computed_as(a.to.type); p->code[value].type != type)

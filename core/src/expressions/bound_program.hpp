@@ -45,12 +45,12 @@ class bound_program {
   std::array<std::size_t, max_rank> extent_{};
   std::array<bool, max_rank> is_indexed_{};
   std::size_t used_count_ = 0;
-  short_list<instruction, 24> code_;
+  small_vector<instruction, 24> code_;
   std::array<std::uint8_t, most_instructions> used_;
-  short_list<evaluation_operand, 12> operands_;
-  short_list<evaluation_output, 4> outputs_;
-  short_list<program_constant, 8> constants_;
-  short_list<function_call, 2> calls_;
+  small_vector<evaluation_operand, 12> operands_;
+  small_vector<evaluation_output, 4> outputs_;
+  small_vector<program_constant, 8> constants_;
+  small_vector<function_call, 2> calls_;
 };
 
 // True if two arrays may have bytes in common. Conservative: false only if they certainly have none.

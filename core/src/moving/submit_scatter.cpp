@@ -108,8 +108,8 @@ void submit_scatter(const stream_ref* given, scatter_request r, source_line at) 
   const scatter_task t = task_of(r, indices, values, axis);
 
   runtime& m = runtime::current();
-  short_list<access, 3> uses;
-  short_list<kernel_use, 3> bytes;
+  small_vector<access, 3> uses;
+  small_vector<kernel_use, 3> bytes;
   const auto add = [&](const program_operand& o, bool write) {
     allocation& a = alive(o, at);
     const byte_range where = o.bytes();

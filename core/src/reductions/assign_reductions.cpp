@@ -57,8 +57,8 @@ expression_program neutral_program(const reduction_program& r, source_line at) {
 void submit_reductions(stream_ref s, const expression_program& p, std::span<const bound_result> results,
                        source_line at) {
   const bound_reduction bound(p, results);
-  short_list<access, 12> uses;
-  short_list<kernel_use, 12> bytes;
+  small_vector<access, 12> uses;
+  small_vector<kernel_use, 12> bytes;
   runtime& m = runtime::current();
   const bool is_simulated = m.is_simulated();
   const auto add = [&](const program_operand& o, bool write, bool whole) {

@@ -74,8 +74,8 @@ std::byte* bound_sorting::result(const program_operand* to, std::size_t axis, bo
 }
 
 void bound_sorting::submit(const stream_ref& s, source_line at) {
-  short_list<access, 8> uses;
-  short_list<kernel_use, 8> bytes;
+  small_vector<access, 8> uses;
+  small_vector<kernel_use, 8> bytes;
   runtime& m = runtime::current();
   const bool is_simulated = m.is_simulated();
   for (const use& u : uses_) {

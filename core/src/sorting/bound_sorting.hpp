@@ -2,9 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "ferry/core/detail/expressions/short_list.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/sorting/sorting_request.hpp"
+#include "ferry/core/detail/support/small_vector.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

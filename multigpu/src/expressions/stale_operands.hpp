@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "ferry/core/detail/support/small_vector.hpp"
 #include "ferry/multigpu/detail/shards/sharded_operand.hpp"
-#include "ferry/multigpu/detail/support/small_vector.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

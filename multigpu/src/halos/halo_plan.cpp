@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "ferry/multigpu/detail/support/small_vector.hpp"
+#include "ferry/core/detail/support/small_vector.hpp"
 #include "halos/halo_choice.hpp"
 #include "halos/halo_message.hpp"
 #include "halos/halo_routes.hpp"

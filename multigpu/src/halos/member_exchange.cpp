@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ferry/multigpu/detail/support/small_vector.hpp"
+#include "ferry/core/detail/support/small_vector.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {

@@ -9,10 +9,10 @@
 #include <span>
 #include <string>
 
-#include "ferry/core/detail/expressions/short_list.hpp"
 #include "ferry/core/detail/operations/evaluation.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/small_vector.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -115,11 +115,11 @@ class expression_program {
   std::uint8_t root = 0;
   scalar_type type() const { return code[root].type; }
   program_shape shape;
-  short_list<instruction, 16>
+  small_vector<instruction, 16>
       code;  // `index`: a is the axis from the first dimension, or last_axes + the axis from the last
-  short_list<program_operand, 4> operands;
-  short_list<program_constant, 4> constants;
-  short_list<function_call, 1> calls;
+  small_vector<program_operand, 4> operands;
+  small_vector<program_constant, 4> constants;
+  small_vector<function_call, 1> calls;
   std::shared_ptr<const joined_arrays> joined;  // see joined_arrays.hpp; null unless the program joins arrays
   static constexpr std::uint8_t last_axes = 128;
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "ferry/core/detail/support/internal.hpp"
-#include "ferry/multigpu/detail/support/small_vector.hpp"
+#include "ferry/core/detail/support/small_vector.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

@@ -1,8 +1,9 @@
-// A list that stores usual lengths inside of the object.
+// A vector that stores usual lengths inside of the object.
 #pragma once
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -17,26 +18,27 @@ inline constexpr bool is_relocatable = std::is_trivially_copyable_v<T>;
 
 // A copy copies only the elements in use. More than Most elements are on the heap.
 template <class T, std::size_t Most>
-class short_list {
+class small_vector {
  public:
-  short_list() noexcept {}
-  short_list(const short_list& o) { append(o.get()); }
-  short_list(short_list&& o) noexcept { take(std::move(o)); }
-  short_list& operator=(const short_list& o) {
+  small_vector() noexcept {}
+  small_vector(const small_vector& o) { append(o.get()); }
+  small_vector(small_vector&& o) noexcept { take(std::move(o)); }
+  small_vector& operator=(const small_vector& o) {
     if (this == &o) return *this;
     clear();
     append(o.get());
     return *this;
   }
-  short_list& operator=(short_list&& o) noexcept {
+  small_vector& operator=(small_vector&& o) noexcept {
     if (this == &o) return *this;
     release();
     take(std::move(o));
     return *this;
   }
-  ~short_list() { release(); }
+  ~small_vector() { release(); }
 
   std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
   T& operator[](std::size_t i) { return data_[i]; }
   const T& operator[](std::size_t i) const { return data_[i]; }
   std::span<const T> get() const { return {data_, size_}; }
@@ -45,16 +47,23 @@ class short_list {
   const T* end() const { return data_ + size_; }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
-  // The arguments must not refer to elements of this list.
+  // The arguments must not refer to elements of this vector.
   template <class... A>
   T& emplace_back(A&&... arguments) {
-    if (size_ == room_) [[unlikely]]
-      grow(size_ + 1);
+    make_room();
     T* const one = std::construct_at(data_ + size_, std::forward<A>(arguments)...);
     ++size_;
     return *one;
   }
   void push_back(T one) { emplace_back(std::move(one)); }
+  // Appends an element, which the caller fills in place. Copying an object right after small writes to it would stall
+  // the processor (failed store forwarding).
+  T& add() {
+    make_room();
+    T* const one = ::new (data_ + size_) T;  // T() would clear it first
+    ++size_;
+    return *one;
+  }
   void pop_back() noexcept { std::destroy_at(data_ + --size_); }
   void append(std::span<const T> all) {
     if (size_ + all.size() > room_) [[unlikely]]
@@ -62,10 +71,11 @@ class short_list {
     std::uninitialized_copy(all.begin(), all.end(), data_ + size_);
     size_ += all.size();
   }
-  void clear() noexcept {
-    std::destroy_n(data_, size_);
-    size_ = 0;
+  void keep_first(std::size_t count) noexcept {
+    std::destroy_n(data_ + count, size_ - count);
+    size_ = count;
   }
+  void clear() noexcept { keep_first(0); }
 
  private:
   T* inside() { return reinterpret_cast<T*>(inside_); }
@@ -78,6 +88,10 @@ class short_list {
       std::uninitialized_move_n(from, n, to);
       std::destroy_n(from, n);
     }
+  }
+  void make_room() {
+    if (size_ == room_) [[unlikely]]
+      grow(size_ + 1);
   }
   void grow(std::size_t least) {
     std::size_t room = room_;
@@ -93,8 +107,8 @@ class short_list {
     std::allocator<T>().deallocate(data_, room_);
     data_ = inside(), room_ = Most;
   }
-  // Requires that this list is empty, and has no memory.
-  void take(short_list&& o) noexcept {
+  // Requires that this vector is empty, and has no memory.
+  void take(small_vector&& o) noexcept {
     if (o.data_ != o.inside()) [[unlikely]] {
       data_ = std::exchange(o.data_, o.inside());
       room_ = std::exchange(o.room_, Most);
