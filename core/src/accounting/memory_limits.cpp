@@ -1,9 +1,9 @@
 #include "ferry/core/memory_limits.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -27,11 +27,9 @@ void parse_scope(std::string_view part, std::string_view key, std::string_view v
   };
   if (key == "device") {
     once(!scope.on);
-    int number = 0;
-    const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (wrong != std::errc{} || end != value.data() + value.size() || number < 0)
-      refuse(part, quoted + " has no number of a device");
-    scope.on = device(number);
+    const std::optional<int> number = parse_number<int>(value);
+    if (!number || *number < 0) refuse(part, quoted + " has no number of a device");
+    scope.on = device(*number);
   } else if (key == "kind") {
     once(!scope.kind);
     for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
@@ -49,9 +47,7 @@ void parse_scope(std::string_view part, std::string_view key, std::string_view v
 // Parses amounts and their scope, in any order.
 scoped_memory_limit parse_part(std::string_view part) {
   scoped_memory_limit l;
-  for (std::string_view rest = part;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
+  for (const std::string_view item : split_text(part, ',')) {
     memory_size* const to = item.starts_with("soft:")   ? &l.limit.soft
                             : item.starts_with("hard:") ? &l.limit.hard
                                                         : nullptr;
@@ -62,13 +58,11 @@ scoped_memory_limit parse_part(std::string_view part) {
       } catch (const parse_error& e) {
         refuse(part, plain_what(e));
       }
-    } else if (const std::size_t at = item.find('='); at != item.npos) {
-      parse_scope(part, item.substr(0, at), item.substr(at + 1), l.scope);
+    } else if (const auto pair = cut_text(item, '=')) {
+      parse_scope(part, pair->first, pair->second, l.scope);
     } else {
       refuse(part, concat("'", item, "' is neither soft: nor hard:"));
     }
-    if (comma == rest.npos) break;
-    rest.remove_prefix(comma + 1);
   }
   if (!l.limit.soft.is_set() && !l.limit.hard.is_set()) refuse(part, "it has neither soft: nor hard:");
   return l;
@@ -91,15 +85,12 @@ memory_limit parse_memory_limit(std::string_view text) {
 
 std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text) {
   std::vector<scoped_memory_limit> all;
-  for (std::string_view rest = text;;) {
-    const std::size_t end = rest.find(';');
-    const std::string_view part = rest.substr(0, end);
+  for (const std::string_view part : split_text(text, ';')) {
     all.push_back(parse_part(part));
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
       if (all[i].scope == all.back().scope) refuse(part, "another part is about the same memory: join them by a comma");
-    if (end == rest.npos) return all;
-    rest.remove_prefix(end + 1);
   }
+  return all;
 }
 
 }  // namespace ferry::inline FERRY_ABI

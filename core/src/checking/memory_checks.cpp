@@ -7,6 +7,7 @@
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -35,13 +36,13 @@ std::optional<memory_checks> parse_memory_checks(std::string_view text) {
   memory_checks how;
   if (text == "on") return how;
   if (text == "off") return std::nullopt;
+  if (text.empty()) refuse(text, text, "says nothing");
   std::vector<std::string_view> known;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find(';'));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    const std::size_t at = part.find('=');
-    if (at == part.npos) refuse(text, part, "is neither on nor off, and no key=value");
-    const std::string_view key = part.substr(0, at), value = part.substr(at + 1);
+  const std::string_view without_last_separator = text.substr(0, text.size() - (text.ends_with(';') ? 1 : 0));
+  for (const std::string_view part : split_text(without_last_separator, ';')) {
+    const auto pair = cut_text(part, '=');
+    if (!pair) refuse(text, part, "is neither on nor off, and no key=value");
+    const auto [key, value] = *pair;
     if (std::find(known.begin(), known.end(), key) != known.end()) refuse(text, part, "sets a key for the second time");
     known.push_back(key);
     if (key == "poison") {
@@ -58,7 +59,6 @@ std::optional<memory_checks> parse_memory_checks(std::string_view text) {
       refuse(text, part, "names nothing that can be set");
     }
   }
-  if (text.empty()) refuse(text, text, "says nothing");
   return how;
 }
 

@@ -1,13 +1,13 @@
 #include "copies/copy_engine.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
@@ -22,9 +22,8 @@ copy_options copy_options::from_environment() {
   o.multipath =
       detail::environment_choice<multipath_use>("FERRY_MULTIPATH", {"teams", "always", "never"}).value_or(o.multipath);
   if (const auto threads = detail::environment("FERRY_COPY_THREADS")) {
-    const char* const last = threads->data() + threads->size();
-    const auto [end, wrong] = std::from_chars(threads->data(), last, o.threads);
-    if (wrong != std::errc{} || end != last || o.threads == 0 || o.threads > 1024)
+    o.threads = detail::parse_number<std::size_t>(*threads).value_or(0);
+    if (o.threads == 0 || o.threads > 1024)
       detail::refuse_variable("FERRY_COPY_THREADS", *threads, "numbers from 1 to 1024");
   }
   return o;

@@ -2,6 +2,7 @@
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
@@ -40,9 +41,7 @@ void set_out_of_memory_policy(const out_of_memory_policy& p) { runtime::current(
 out_of_memory_policy parse_out_of_memory_policy(std::string_view text) {
   out_of_memory_policy p;
   if (text == "none") return p;
-  for (std::string_view rest = text;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
+  for (const std::string_view item : split_text(text, ',')) {
     if (item == "synchronize")
       p.synchronize = true;
     else if (item == "spill")
@@ -51,9 +50,8 @@ out_of_memory_policy parse_out_of_memory_policy(std::string_view text) {
       throw parse_error(
           concat("'", text,
                  "' is nothing to do when memory runs out: allowed are synchronize, spill, both by a comma, and none"));
-    if (comma == rest.npos) return p;
-    rest.remove_prefix(comma + 1);
   }
+  return p;
 }
 
 }  // namespace ferry::inline FERRY_ABI

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "ferry/core/detail/support/cpu_quota.hpp"
 #include "ferry/core/detail/support/cpu_workers.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 #include "ferry/core/error.hpp"
 #include "platform/host_topology.hpp"
 
@@ -74,39 +74,28 @@ class parser {
   }
 
   static std::vector<std::string_view> split(std::string_view text, char by) {
-    std::vector<std::string_view> parts;
-    for (std::size_t from = 0;;) {
-      const std::size_t at = text.find(by, from);
-      parts.push_back(trim(text.substr(from, at == text.npos ? text.npos : at - from)));
-      if (at == text.npos) return parts;
-      from = at + 1;
-    }
-  }
-
-  static std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
-    return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
+    std::vector<std::string_view> parts = split_text(text, by);
+    for (std::string_view& p : parts) p = trimmed(p);
+    return parts;
   }
 
   std::pair<std::string_view, std::string_view> cut(std::string_view part, char by) const {
-    const std::size_t at = part.find(by);
-    if (at == part.npos) refuse(part, concat("lacks '", by, "'"));
-    return {trim(part.substr(0, at)), trim(part.substr(at + 1))};
+    const auto pair = cut_text(part, by);
+    if (!pair) refuse(part, concat("lacks '", by, "'"));
+    return {trimmed(pair->first), trimmed(pair->second)};
   }
 
   template <class Number>
   Number number(std::string_view item, std::string_view text, Number least, Number most) const {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-      refuse(item, "has no number in range where one belongs");
-    return value;
+    const std::optional<Number> value = parse_number<Number>(text);
+    if (!value || *value < least || *value > most) refuse(item, "has no number in range where one belongs");
+    return *value;
   }
 
   std::size_t bytes(std::string_view item, std::string_view text) const {
     constexpr detail::size_range units{0, 30};  // B to GiB
     const detail::size_parts parts = detail::split_size(text, units);
-    const std::string_view digits = trim(parts.number);
+    const std::string_view digits = trimmed(parts.number);
     const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
     if (!is_number) refuse(item, "is no size: " + detail::why_no_size(text, units));
     const std::size_t most = std::numeric_limits<std::size_t>::max() >> parts.shift;

@@ -1,17 +1,10 @@
 #include "ferry/core/detail/support/member_path.hpp"
 
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
-
-std::string_view name_in(std::string_view list, std::size_t index) {
-  for (; index != 0; --index) list.remove_prefix(list.find(',') + 1);
-  list = list.substr(0, list.find(','));
-  while (!list.empty() && list.front() == ' ') list.remove_prefix(1);
-  while (!list.empty() && list.back() == ' ') list.remove_suffix(1);
-  return list;
-}
 
 std::string_view short_type(std::string_view spelling) {
   spelling = spelling.substr(0, spelling.find('<'));
@@ -25,7 +18,7 @@ std::string member_path::text() const {
   if (!of_) return std::string(short_type(names_));
   const std::string before = of_->text();
   if (names_.empty()) return concat(before, '[', index_, ']');
-  return concat(before, '.', name_in(names_, index_));
+  return concat(before, '.', trimmed(split_text(names_, ',')[index_]));
 }
 
 array_label member_path::label() const {

@@ -1,10 +1,10 @@
 #include "ferry/core/detail/support/size_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -29,12 +29,9 @@ size_parts split_size(std::string_view text, size_range units) {
 
 std::optional<std::size_t> whole_size(std::string_view text, size_range units) {
   const auto [number, shift] = split_size(text, units);
-  std::size_t value = 0;
-  const char* const last = number.data() + number.size();
-  const auto [end, wrong] = std::from_chars(number.data(), last, value);
-  if (wrong != std::errc{} || end != last || value > std::numeric_limits<std::size_t>::max() >> shift)
-    return std::nullopt;
-  return value << shift;
+  const std::optional<std::size_t> value = parse_number<std::size_t>(number);
+  if (!value || *value > std::numeric_limits<std::size_t>::max() >> shift) return std::nullopt;
+  return *value << shift;
 }
 
 std::string why_no_size(std::string_view text, size_range units) {

@@ -1,9 +1,9 @@
 #include "support/team_settings.hpp"
 
-#include <charconv>
 #include <string>
 
 #include "ferry/core/detail/support/environment.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -28,12 +28,10 @@ std::chrono::steady_clock::duration patience_of_environment() {
   if (!text) return std::chrono::minutes(10);
   if (*text == "off") return {};
   constexpr double least = 0.001, most = 1e9;  // the clock ends at 9.2e9 s, and durations are added to points of time
-  double seconds = 0;
-  const char* const last = text->data() + text->size();
-  const auto [end, wrong] = std::from_chars(text->data(), last, seconds);  // independent of the locale
-  if (wrong != std::errc{} || end != last || !(seconds >= least && seconds <= most))
+  const std::optional<double> seconds = parse_number<double>(*text);
+  if (!seconds || !(*seconds >= least && *seconds <= most))
     refuse_variable("FERRY_COLLECTIVE_TIMEOUT", *text, "seconds from 0.001 to 1e9, and off to wait for ever");
-  return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(seconds));
+  return std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(*seconds));
 }
 
 void check_team_settings() {

@@ -1,11 +1,11 @@
 #include "ferry/unified/array_policy.hpp"
 
-#include <charconv>
 #include <limits>
 #include <ostream>
 
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/size_text.hpp"
+#include "ferry/core/detail/support/text_parts.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 #include "policies/policy_words.hpp"
@@ -26,10 +26,8 @@ constexpr std::string_view allowed =
 }
 
 int number(std::string_view digits, std::string_view word) {
-  int n = -1;
-  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  if (failed != std::errc{} || end != digits.data() + digits.size() || n < 0)
-    refuse(word, "has no number that can be read");
+  const int n = parse_number<int>(digits).value_or(-1);
+  if (n < 0) refuse(word, "has no number that can be read");
   return n;
 }
 
@@ -62,31 +60,25 @@ std::size_t size(std::string_view text, std::string_view word) {
   refuse(word, "has no amount of memory that can be read");
 }
 
-void add_place(array_policy& p, std::string_view list, std::string_view word) {
-  for (;;) {
-    const auto comma = list.find(',');
-    p.accessed_by.push_back(place(list.substr(0, comma), word));
-    if (comma == std::string_view::npos) return;
-    list.remove_prefix(comma + 1);
-  }
+void add_places(array_policy& p, std::string_view list, std::string_view word) {
+  for (const std::string_view one : split_text(list, ',')) p.accessed_by.push_back(place(one, word));
 }
 
 }  // namespace
 
 void detail::add_policy_word(array_policy& p, std::string_view word) {
   using way = array_policy::way;
-  const auto equals = word.find('=');
-  const std::string_view key = word.substr(0, equals);
-  if (equals == std::string_view::npos) {
+  const auto pair = cut_text(word, '=');
+  if (!pair) {
     if (word == "automatic") return void(p.moves = way::automatic);
     if (word == "prefetch") return void(p.moves = way::ahead);
     if (word == "explicit") return void(p.moves = way::explicitly);
     if (word == "read_mostly") return void(p.read_mostly = true);
     refuse(word, "is no policy");
   }
-  const std::string_view value = word.substr(equals + 1);
+  const auto [key, value] = *pair;
   if (key == "preferred") return void(p.preferred = place(value, word));
-  if (key == "accessed_by") return add_place(p, value, word);
+  if (key == "accessed_by") return add_places(p, value, word);
   if (key == "flips") return void(p.flips = number(value, word));
   if (key == "remote_reads") return void(p.remote_reads = number(value, word));
   if (key == "smallest_to_device") return void(p.smallest_to_device = size(value, word));
