@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sstream>
 
 #include "ferry/core/detail/support/thread_affinity.hpp"
+#include "support/control_groups.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -32,42 +32,26 @@ std::size_t limit_of_version_1(const std::string& folder) {
 
 std::size_t smaller_limit(std::size_t a, std::size_t b) { return a == 0 ? b : b == 0 ? a : std::min(a, b); }
 
-// The smallest limit of a group and of those around it. In a container, the names may be those outside of it: then only
-// the group at the mount point exists.
+// The smallest limit of a group and of those around it.
 template <class Limit>
-std::size_t smallest_limit(const std::string& mount, std::string group, Limit limit) {
+std::size_t smallest_limit(const std::string& mount, const std::string& path, Limit limit) {
   std::size_t least = 0;
-  for (;;) {
-    while (!group.empty() && group.back() == '/') group.pop_back();
-    least = smaller_limit(least, limit(mount + group));
-    if (group.empty()) return least;
-    group.erase(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'));
-  }
-}
-
-bool has_controller(const std::string& controllers, const std::string& name) {
-  std::istringstream list(controllers);
-  for (std::string one; std::getline(list, one, ',');)
-    if (one == name) return true;
-  return false;
+  for_each_group(mount, path, [&](const std::string& folder) { least = smaller_limit(least, limit(folder)); });
+  return least;
 }
 
 }  // namespace
 
 std::size_t cpu_quota(const std::string& root) {
   std::size_t least = 0;
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // number:controllers:group
-    const std::size_t first = line.find(':'), second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
-    const std::string all = root + "/sys/fs/cgroup";
-    if (controllers.empty()) {
+  const std::string mounts = root + "/sys/fs/cgroup";
+  for (const control_group& g : control_groups(root)) {
+    if (g.controllers.empty()) {
       for (const char* const mount : {"", "/unified"})
-        least = smaller_limit(least, smallest_limit(all + mount, group, limit_of_version_2));
-    } else if (has_controller(controllers, "cpu")) {
-      for (const std::string& mount : {std::string("cpu"), controllers})
-        least = smaller_limit(least, smallest_limit(all + '/' + mount, group, limit_of_version_1));
+        least = smaller_limit(least, smallest_limit(mounts + mount, g.path, limit_of_version_2));
+    } else if (g.has("cpu")) {
+      for (const std::string& mount : {std::string("cpu"), g.controllers})
+        least = smaller_limit(least, smallest_limit(mounts + '/' + mount, g.path, limit_of_version_1));
     }
   }
   return least;
