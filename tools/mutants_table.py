@@ -318,7 +318,7 @@ MUTANTS = [
     # Batches.
     ("", "pieces are uploaded and stored in no scopes",
      (PIPELINE, "    const thread_scopes::use as_the_loop_was_made(scopes_);\n    work();", "    work();")),
-    ("", "what a source of batches throws is the end of the data", (PIPELINE, "    if (thrown) std::rethrow_exception(thrown);\n    std::lock_guard lock(mutex_);\n    if (more)", "    std::lock_guard lock(mutex_);\n    if (more)")),
+    ("", "what a source of batches throws is the end of the data", (PIPELINE, "    if (thrown) std::rethrow_exception(thrown);\n    lock_guard lock(mutex_);\n    if (more)", "    lock_guard lock(mutex_);\n    if (more)")),
     ("", "uploads of batches run out of order", (PIPELINE, "    steps_.push_back({std::move(upload), std::move(settle), true});", "    steps_.push_front({std::move(upload), std::move(settle), true});")),
     ("", "a slot is filled while the loop has its piece", (PIPELINE_HPP, "read_ < released_ + depth_", "read_ <= released_ + depth_")),
     ("", "a loop over batches ends before its last upload has read its source", (PIPELINE, "    if (next.is_last) settle();\n", "")),

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "accounting/reclaim_pacer.hpp"
 #include "ferry/core/detail/accounting/handler_chain.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -16,8 +16,8 @@ struct early_reclaim::progress {
   std::atomic<bool> busy{false};  // not a mutex: a callback may call reclaim again
   reclaim_pacer pacer;            // used by the thread that set busy
   std::size_t next_pool = 0;      // where the last pause stopped
-  std::mutex mutex;               // guards callbacks
-  std::vector<std::pair<std::uint64_t, std::shared_ptr<const callback>>> callbacks;
+  detail::mutex mutex;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<const callback>>> callbacks FERRY_GUARDED_BY(mutex);
 };
 
 early_reclaim::early_reclaim(const limit_enforcer& limits, const pool_registry& pools)
@@ -52,7 +52,7 @@ void early_reclaim::run() {
   if (!at.pacer.is_due(begin, worst)) return;
   std::vector<std::shared_ptr<const callback>> callbacks;
   {
-    std::lock_guard lock(at.mutex);
+    lock_guard lock(at.mutex);
     for (const auto& [id, f] : at.callbacks) callbacks.push_back(f);
   }
   std::size_t freed = 0, wanted = 0;
@@ -87,12 +87,12 @@ void early_reclaim::run() {
 
 std::uint64_t early_reclaim::add_callback(callback f) {
   auto shared = std::make_shared<const callback>(std::move(f));
-  std::lock_guard lock(progress_->mutex);
+  lock_guard lock(progress_->mutex);
   return progress_->callbacks.emplace_back(handler_chain::next_id(), std::move(shared)).first;
 }
 
 void early_reclaim::remove_callback(std::uint64_t id) noexcept {
-  std::lock_guard lock(progress_->mutex);
+  lock_guard lock(progress_->mutex);
   std::erase_if(progress_->callbacks, [&](const auto& c) { return c.first == id; });
 }
 

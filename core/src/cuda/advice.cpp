@@ -64,7 +64,7 @@ void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memo
   const relaxed_scope relaxed;
   if (!quirks_.read_mostly_keeps_old_mappings) return tell(p, bytes, advice, where);
   // Small arrays share pages: two threads that advise about one page must not interleave.
-  const std::lock_guard lock(advice_mutex_);
+  const lock_guard lock(advice_mutex_);
   if (advice == memory_advice::preferred_location && !where.is_host()) placed_.add(p, bytes);
   if (advice == memory_advice::read_mostly) return duplicate(p, bytes);
   tell(p, bytes, advice, where);

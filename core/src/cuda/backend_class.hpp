@@ -3,11 +3,11 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include <ferry/core/detail/backend/backend.hpp>
+#include <ferry/core/detail/support/mutex.hpp>
 #include <ferry/core/error.hpp>
 
 #include "cuda/jit/expression_kernels.hpp"
@@ -42,8 +42,8 @@ class host_faults {
 
  private:
   std::atomic<bool> any_{false};
-  std::mutex mutex_;
-  std::string text_;
+  mutex mutex_;
+  std::string text_ FERRY_GUARDED_BY(mutex_);
 };
 
 class cuda_backend final : public detail::backend {
@@ -134,7 +134,7 @@ class cuda_backend final : public detail::backend {
       fail_on(e, verb, s);
   }
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
-  void duplicate(void* p, std::size_t bytes);
+  void duplicate(void* p, std::size_t bytes) FERRY_LOCKED(advice_mutex_);
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
   void* finish_needed(int device, const evaluation& e, const generator::kernel_plan& p);
   void interpret(native_stream s, int device, const evaluation& e, const generator::kernel_plan& p);
@@ -151,9 +151,9 @@ class cuda_backend final : public detail::backend {
   // True if the CPU may access managed memory while kernels run, on every device. Otherwise unified memory is pinned
   // and mapped.
   bool managed_ = true;
-  std::mutex advice_mutex_;
-  placed_pages placed_;
-  cudaStream_t leaving_ = nullptr;  // created on first use, never destroyed
+  mutex advice_mutex_;
+  placed_pages placed_ FERRY_GUARDED_BY(advice_mutex_);
+  cudaStream_t leaving_ FERRY_GUARDED_BY(advice_mutex_) = nullptr;  // created on first use, never destroyed
   stream_table streams_;
   std::unique_ptr<driver_pools> pools_;
   std::unique_ptr<expression_kernels> kernels_;

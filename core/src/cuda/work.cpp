@@ -48,7 +48,7 @@ bool is_on_a_gpu(const void* p) {
 }  // namespace
 
 void host_faults::add(std::string text) {
-  const std::lock_guard lock(mutex_);
+  const lock_guard lock(mutex_);
   if (any_.load(std::memory_order_relaxed)) return;  // the first error explains the others
   text_ = std::move(text);
   any_.store(true, std::memory_order_release);
@@ -56,7 +56,7 @@ void host_faults::add(std::string text) {
 
 void host_faults::raise() {
   if (!any_.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(mutex_);
+  const lock_guard lock(mutex_);
   if (!any_.exchange(false)) return;
   throw device_error("a function given to run_on_host threw: " + text_ +
                          ". Later work of its stream ran all the same; catch exceptions inside the function",

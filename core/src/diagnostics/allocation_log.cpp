@@ -33,7 +33,7 @@ allocation_log::allocation_log(const std::string& file, runtime& m)
 
 allocation_log::~allocation_log() {
   runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().observers().remove(*this); });
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   file_->flush();
   tell_if_failed();
 }
@@ -66,7 +66,7 @@ void allocation_log::write(const char* action, const allocation& a, const void* 
                               std::hash<std::thread::id>{}(std::this_thread::get_id()), local.tm_hour, local.tm_min,
                               local.tm_sec, static_cast<int>(micros), action, static_cast<const void*>(a.begin),
                               a.bytes, reinterpret_cast<std::uintptr_t>(stream));
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   file_->write(row, n);
   tell_if_failed();
 }

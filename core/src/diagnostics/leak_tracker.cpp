@@ -36,7 +36,7 @@ void leak_tracker::on_allocate(allocation& a) noexcept {
   try {
     const record r{clock::now(), stacks_ ? this_stack() : 0};
     shard& s = of(a);
-    std::lock_guard lock(s.mutex);
+    lock_guard lock(s.mutex);
     s.alive[&a] = r;
   } catch (const std::bad_alloc&) {
   }
@@ -44,7 +44,7 @@ void leak_tracker::on_allocate(allocation& a) noexcept {
 
 void leak_tracker::on_free(allocation& a) noexcept {
   shard& s = of(a);
-  std::lock_guard lock(s.mutex);
+  lock_guard lock(s.mutex);
   s.alive.erase(&a);
 }
 
@@ -54,7 +54,7 @@ std::uint32_t leak_tracker::this_stack() {
   std::array<const void*, most_frames> frames;
   const std::size_t n = stack::capture(frames.data(), frames.size(), own_frames);
   const std::vector<const void*> key(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(n));
-  std::lock_guard lock(stacks_mutex_);
+  lock_guard lock(stacks_mutex_);
   const auto [at, is_new] = numbers_.try_emplace(key, static_cast<std::uint32_t>(known_.size() + 1));
   if (is_new) known_.push_back(&at->first);
   return at->second;
@@ -62,7 +62,7 @@ std::uint32_t leak_tracker::this_stack() {
 
 void leak_tracker::forget() {
   for (shard& s : shards_) {
-    std::lock_guard lock(s.mutex);
+    lock_guard lock(s.mutex);
     s.alive.clear();
   }
 }
@@ -71,7 +71,7 @@ std::vector<outstanding_allocation> leak_tracker::outstanding() const {
   std::vector<outstanding_allocation> all;
   const auto now = clock::now();
   for (const shard& s : shards_) {
-    std::lock_guard lock(s.mutex);
+    lock_guard lock(s.mutex);
     for (const auto& [a, r] : s.alive) {
       const allocation_labels labels = labels_of(*a);
       all.push_back({a->bytes,
@@ -82,7 +82,7 @@ std::vector<outstanding_allocation> leak_tracker::outstanding() const {
                      std::chrono::duration<double>(now - r.since).count(),
                      last_user_of(*a),
                      {}});
-      std::lock_guard stacks(stacks_mutex_);
+      lock_guard stacks(stacks_mutex_);
       if (r.stack != 0) all.back().stack = *known_[r.stack - 1];
     }
   }

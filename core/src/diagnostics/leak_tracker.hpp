@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "ferry/core/detail/accounting/allocation_observer.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/leaks.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -32,8 +32,8 @@ class leak_tracker final : public allocation_observer {
     std::uint32_t stack = 0;
   };
   struct shard {  // while its lock is held, its recorded allocations cannot be freed
-    mutable std::mutex mutex;
-    std::unordered_map<allocation*, record> alive;
+    mutable detail::mutex mutex;
+    std::unordered_map<allocation*, record> alive FERRY_GUARDED_BY(mutex);
   };
   shard& of(const allocation& a) {
     return shards_[reinterpret_cast<std::uintptr_t>(&a) / sizeof(allocation) % shards_.size()];
@@ -41,9 +41,9 @@ class leak_tracker final : public allocation_observer {
   std::uint32_t this_stack();
   std::array<shard, 16> shards_;
   std::atomic<bool> stacks_{false};
-  mutable std::mutex stacks_mutex_;
-  std::map<std::vector<const void*>, std::uint32_t> numbers_;
-  std::vector<const std::vector<const void*>*> known_;  // by number, from 1
+  mutable mutex stacks_mutex_;
+  std::map<std::vector<const void*>, std::uint32_t> numbers_ FERRY_GUARDED_BY(stacks_mutex_);
+  std::vector<const std::vector<const void*>*> known_ FERRY_GUARDED_BY(stacks_mutex_);  // by number, from 1
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -144,7 +144,7 @@ std::size_t memory_recording::cell(memory_kind kind, int device) const {
 }
 
 void memory_recording::add(memory_event e) noexcept {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   e.seconds = static_cast<double>(steady_nanoseconds() - begin_) * 1e-9;
   if (events_.size() < most_) {
     try {
@@ -192,7 +192,7 @@ void memory_recording::on_return(memory_kind kind, int device, const void* begin
 
 memory_snapshot memory_recording::snapshot() const {
   memory_snapshot s = take_memory_snapshot();
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   s.forgotten_events = forgotten_;
   s.allocated_before = allocated_before_;
   s.reserved_before = reserved_before_;

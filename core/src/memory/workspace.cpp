@@ -1,10 +1,10 @@
 #include "ferry/core/workspace.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "checking/memory_checker.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "pools/array_blocks.hpp"
@@ -32,7 +32,7 @@ class workspace_blocks final : public memory_resource {
     }
     allocation_ref r = allocate_block(runtime_, kind, device, bytes);
     allocation& a = r.get();
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (closed_) return r;
     slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, slots_.size())),
                   slot{&a, a.resource, false});
@@ -48,14 +48,14 @@ class workspace_blocks final : public memory_resource {
     slot gone{};
     bool last = false, ends = false;
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       gone = *slot_of(a);
       --statistics_.in_use;
       ends = closed_;
     }
     if (!ends) gone.resource->retain(a);
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       const auto at = slot_of(a);
       if (!closed_) {
         std::lock_guard log(a.history);
@@ -73,7 +73,7 @@ class workspace_blocks final : public memory_resource {
   void rename(allocation& a, std::string text) override {
     memory_resource* resource = nullptr;
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       resource = slot_of(a)->resource;
     }
     resource->rename(a, std::move(text));
@@ -82,7 +82,7 @@ class workspace_blocks final : public memory_resource {
   void grant_peer(const allocation& a, int device) override {
     memory_resource* resource = nullptr;
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       const auto at = slot_of(a);
       if (at == slots_.end()) return;  // freed concurrently
       resource = at->resource;
@@ -94,7 +94,7 @@ class workspace_blocks final : public memory_resource {
     for (;;) {
       slot s{};
       {
-        std::lock_guard lock(mutex_);
+        lock_guard lock(mutex_);
         const auto at = std::find_if(slots_.begin(), slots_.end(), [](const slot& t) { return t.is_free; });
         if (at == slots_.end()) return;
         s = *at;
@@ -108,13 +108,13 @@ class workspace_blocks final : public memory_resource {
 
   // For scopes. leave() deletes this after the last scope, if the workspace and all its arrays are gone.
   void enter() noexcept {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     ++scopes_;
   }
   void leave() noexcept {
     bool last = false;
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       --scopes_;
       last = is_last();
     }
@@ -125,12 +125,12 @@ class workspace_blocks final : public memory_resource {
   void close() noexcept {
     bool last = false;
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       closed_ = true;
     }
     clear();
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       is_abandoned_ = true;
       last = is_last();
     }
@@ -139,7 +139,7 @@ class workspace_blocks final : public memory_resource {
 
   std::size_t block_for(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
     if (&runtime::current() != &runtime_) return 0;
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     const slot* const s = find(kind, device, bytes, wanted);
     if (!s) return 0;
     const bool is_checked = s->resource == &runtime_.checker();  // then the pool's block counts, with its red zones
@@ -148,7 +148,7 @@ class workspace_blocks final : public memory_resource {
 
   std::size_t retained_bytes(memory_kind kind, int device) const {
     if (&runtime::current() != &runtime_) return 0;
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     std::size_t bytes = 0;
     for (const slot& s : slots_)
       if (s.is_free && s.what->kind == kind && s.what->device == device) bytes += s.what->bytes;
@@ -156,14 +156,14 @@ class workspace_blocks final : public memory_resource {
   }
 
   workspace_statistics statistics() const {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     return statistics_;
   }
 
  private:
-  bool is_last() const { return is_abandoned_ && slots_.empty() && scopes_ == 0; }  // the caller holds the lock
+  bool is_last() const FERRY_LOCKED(mutex_) { return is_abandoned_ && slots_.empty() && scopes_ == 0; }
   bool is_closed() const {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     return closed_;
   }
   struct slot {
@@ -177,20 +177,20 @@ class workspace_blocks final : public memory_resource {
     return s.is_free && s.what->kind == kind && s.what->device == device && s.what->bytes >= bytes &&
            s.what->bytes <= 2 * std::max(bytes, small);
   }
-  slot* find(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+  slot* find(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) FERRY_LOCKED(mutex_) {
     if (wanted < slots_.size() && fits(slots_[wanted], kind, device, bytes)) return &slots_[wanted];
     slot* best = nullptr;
     for (slot& s : slots_)
       if (fits(s, kind, device, bytes) && (!best || s.what->bytes < best->what->bytes)) best = &s;
     return best;
   }
-  std::vector<slot>::iterator slot_of(const allocation& a) {
+  std::vector<slot>::iterator slot_of(const allocation& a) FERRY_LOCKED(mutex_) {
     return std::find_if(slots_.begin(), slots_.end(), [&](const slot& s) { return s.what == &a; });
   }
   allocation_ref reuse(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
     slot taken{};
     {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       slot* const s = find(kind, device, bytes, wanted);
       if (!s) return {};
       s->is_free = false;
@@ -199,15 +199,15 @@ class workspace_blocks final : public memory_resource {
     try {
       taken.resource->reissue(*taken.what);
     } catch (const out_of_memory&) {  // the block is larger than the request: a limit may have room for the request
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       slot_of(*taken.what)->is_free = true;
       return {};
     } catch (...) {
-      std::lock_guard lock(mutex_);
+      lock_guard lock(mutex_);
       slot_of(*taken.what)->is_free = true;
       throw;
     }
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     ++statistics_.reused;
     ++statistics_.in_use;
     return allocation_ref::first(*taken.what);
@@ -218,12 +218,12 @@ class workspace_blocks final : public memory_resource {
   }
 
   runtime& runtime_;
-  mutable std::mutex mutex_;
-  std::vector<slot> slots_;    // in the order of the allocations of an iteration
-  bool closed_ = false;        // freed blocks return to their pools
-  bool is_abandoned_ = false;  // the workspace is destroyed
-  std::size_t scopes_ = 0;     // open scopes
-  workspace_statistics statistics_;
+  mutable mutex mutex_;
+  std::vector<slot> slots_ FERRY_GUARDED_BY(mutex_);    // in the order of the allocations of an iteration
+  bool closed_ FERRY_GUARDED_BY(mutex_) = false;        // freed blocks return to their pools
+  bool is_abandoned_ FERRY_GUARDED_BY(mutex_) = false;  // the workspace is destroyed
+  std::size_t scopes_ FERRY_GUARDED_BY(mutex_) = 0;     // open scopes
+  workspace_statistics statistics_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace detail

@@ -7,7 +7,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 void host_pinned_pages::pin(timeline& on, std::span<const access> uses) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (!is_at_rest_) {
     try {
       runtime_.streams().synchronize();

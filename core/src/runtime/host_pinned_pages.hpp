@@ -1,11 +1,11 @@
 // Pins unified memory to the CPU if a link between devices loses pages (driver_quirks::links_may_lose_bytes).
 #pragma once
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <unordered_map>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI {
 class runtime;
@@ -27,11 +27,11 @@ class host_pinned_pages {
     std::uint64_t generation = ~std::uint64_t{0};
     byte_range bytes;
   };
-  void pin(timeline& on, allocation& a, byte_range bytes);
+  void pin(timeline& on, allocation& a, byte_range bytes) FERRY_LOCKED(mutex_);
   runtime& runtime_;
-  std::mutex mutex_;  // held until the moves are enqueued: the next use of the array is ordered behind them
-  bool is_at_rest_ = false;
-  std::unordered_map<const allocation*, pinned_range> pinned_;
+  mutex mutex_;  // held until the moves are enqueued: the next use of the array is ordered behind them
+  bool is_at_rest_ FERRY_GUARDED_BY(mutex_) = false;
+  std::unordered_map<const allocation*, pinned_range> pinned_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -48,7 +48,7 @@ peer_grants::peer_grants(detail::backend& backend, int devices, peer_policy how)
 bool peer_grants::grant(int device, int owner, peer_memory sort) {
   if (device == owner) return true;
   refuse_inside_host_task("enable peer access");
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   // plain memory first: copies of pooled memory may be captured then
   if (sort == peer_memory::pooled) (void)ask(device, owner, peer_memory::plain);
   return ask(device, owner, sort);
@@ -90,7 +90,7 @@ bool peer_grants::ask(int device, int owner, peer_memory sort) {
 }
 
 void peer_grants::add_page_user(int device) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const std::uint64_t others = page_users_.load(std::memory_order_relaxed);
   for (int d = 0; d < static_cast<int>(devices_); ++d) {
     if (d == device || (others >> d & 1) == 0) continue;
@@ -100,6 +100,18 @@ void peer_grants::add_page_user(int device) {
     }
   }
   page_users_.fetch_or(std::uint64_t{1} << device, std::memory_order_release);
+}
+
+// Returns the pool that a test uses; none if the device has no pools.
+native_pool peer_grants::probe_of(int device) {
+  native_pool& p = probes_[static_cast<std::size_t>(device)];
+  if (!p.handle && backend_.pools()->has_pools(memory_kind::device, device)) {
+    pool_options o;
+    o.kind = pool_kind::driver;
+    o.release_threshold = 0;
+    p = backend_.pools()->create_pool(memory_kind::device, device, o);
+  }
+  return p;
 }
 
 // Returns what went wrong, or an empty text. After a failure no new grant remains.
@@ -117,17 +129,8 @@ std::string peer_grants::test(int device, int owner, peer_memory sort, bool both
     return wrong;
   }
   pool_backend& pools = *backend_.pools();
-  const auto pool_of = [&](int d) {
-    native_pool& p = probes_[static_cast<std::size_t>(d)];
-    if (!p.handle && pools.has_pools(memory_kind::device, d)) {  // otherwise plain memory is tested on that side
-      pool_options o;
-      o.kind = pool_kind::driver;
-      o.release_threshold = 0;
-      p = pools.create_pool(memory_kind::device, d, o);
-    }
-    return p;
-  };
-  const native_pool user = pool_of(device), lender = pool_of(owner);
+  // on a side without pools, plain memory is tested
+  const native_pool user = probe_of(device), lender = probe_of(owner);
   if (lender.handle) pools.grant(lender, device);
   if (both && user.handle) pools.grant(user, owner);
   if (trusts) return {};
@@ -140,13 +143,13 @@ std::string peer_grants::test(int device, int owner, peer_memory sort, bool both
 bool peer_grants::can_reach(int device, int owner, peer_memory sort) const {
   if (device == owner) return true;
   if (!use_ || !backend_.can_access_peer(device, owner)) return false;
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   const entry& e = at(device, owner, sort);
   return !e.asked || e.works.load(std::memory_order_relaxed);
 }
 
 std::string peer_grants::why_not(int device, int owner, peer_memory sort) const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return at(device, owner, sort).why_not;
 }
 

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "ferry/core/detail/support/unique_lock.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 
 struct batch_pipeline::workers {
@@ -18,8 +20,8 @@ struct batch_pipeline::workers {
 // objects of that thread are destroyed, which happens before static objects are destroyed.
 struct batch_pipeline::abandoned {
   struct registry {
-    std::mutex mutex;
-    std::vector<batch_pipeline*> alive;
+    detail::mutex mutex;
+    std::vector<batch_pipeline*> alive FERRY_GUARDED_BY(mutex);
   };
   static registry& all() {
     static auto* const r = new registry;  // never destroyed: used until the process ends
@@ -30,7 +32,7 @@ struct batch_pipeline::abandoned {
     ~thread_end() {
       std::vector<batch_pipeline*> left;
       {
-        std::lock_guard lock(all().mutex);
+        lock_guard lock(all().mutex);
         for (batch_pipeline* p : all().alive)
           if (p->is_left_by(&mark)) left.push_back(p);
       }
@@ -43,18 +45,18 @@ struct batch_pipeline::abandoned {
     watched.begin();
   }
   static void add(batch_pipeline& p) {
-    std::lock_guard lock(all().mutex);
+    lock_guard lock(all().mutex);
     all().alive.push_back(&p);
   }
   static void remove(batch_pipeline& p) {
-    std::lock_guard lock(all().mutex);
+    lock_guard lock(all().mutex);
     std::erase(all().alive, &p);
   }
 };
 
 // True if that thread still has a piece: a loop that ends normally finishes its piece first.
 bool batch_pipeline::is_left_by(const void* thread) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return loop_ == thread && given_ > done_;
 }
 
@@ -86,7 +88,7 @@ batch_pipeline::~batch_pipeline() {
 
 void batch_pipeline::end_threads() {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     stopped_ = true;
   }
   own_->changed.notify_all();
@@ -105,7 +107,7 @@ void batch_pipeline::run(function_ref<void()> work) {
     thrown = std::current_exception();
   }
   if (thrown) {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (!failed_) failed_ = thrown;
   }
   own_->changed.notify_all();
@@ -114,8 +116,8 @@ void batch_pipeline::run(function_ref<void()> work) {
 void batch_pipeline::load_loop() {
   for (;;) {
     {
-      std::unique_lock lock(mutex_);
-      own_->changed.wait(lock, [&] { return is_over() || may_load(); });
+      unique_lock lock(mutex_);
+      while (!is_over() && !may_load()) lock.wait(own_->changed);
       if (is_over()) return;
     }
     if (!load_one()) return;
@@ -134,7 +136,7 @@ bool batch_pipeline::load_one() {
   if (more) ++read_;
   const auto finish = [this, more, thrown] {
     if (thrown) std::rethrow_exception(thrown);
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (more)
       ++loaded_;
     else
@@ -145,10 +147,10 @@ bool batch_pipeline::load_one() {
     return more;
   }
   try {  // after the uploads of this piece and of earlier ones
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     steps_.push_back({finish, {}, false, !more});
   } catch (...) {  // out of memory
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (!failed_) failed_ = std::current_exception();
   }
   own_->changed.notify_all();
@@ -162,8 +164,8 @@ void batch_pipeline::give(std::function<void()> upload, std::function<void()> se
     return;
   }
   {
-    std::unique_lock lock(mutex_);
-    own_->changed.wait(lock, [&] { return is_over() || waiting_uploads_ == 0; });
+    unique_lock lock(mutex_);
+    while (!is_over() && waiting_uploads_ != 0) lock.wait(own_->changed);
     if (is_over()) return;
     steps_.push_back({std::move(upload), std::move(settle), true});
     ++waiting_uploads_;
@@ -197,8 +199,8 @@ void batch_pipeline::upload_loop() {
   for (;;) {
     step next;
     {
-      std::unique_lock lock(mutex_);
-      own_->changed.wait(lock, [&] { return is_over() || ended_ || !steps_.empty(); });
+      unique_lock lock(mutex_);
+      while (!is_over() && !ended_ && steps_.empty()) lock.wait(own_->changed);
       if (is_over() || ended_) break;
       next = std::move(steps_.front());
       steps_.pop_front();
@@ -218,8 +220,8 @@ void batch_pipeline::upload_loop() {
 void batch_pipeline::store_loop() {
   for (;;) {
     {
-      std::unique_lock lock(mutex_);
-      own_->changed.wait(lock, [&] { return stopped_ || may_store(); });
+      unique_lock lock(mutex_);
+      while (!stopped_ && !may_store()) lock.wait(own_->changed);
       if (!may_store()) return;
     }
     store_one();
@@ -229,7 +231,7 @@ void batch_pipeline::store_loop() {
 void batch_pipeline::store_one() {
   run([this] { work_.store(released_ % depth_); });  // only this thread changes released_
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     ++released_;
   }
   own_->changed.notify_all();
@@ -247,12 +249,11 @@ std::optional<std::size_t> batch_pipeline::next_inline() {
 std::optional<std::size_t> batch_pipeline::next() {
   if (!background_) return next_inline();
   abandoned::watch();
-  std::unique_lock lock(mutex_);
+  unique_lock lock(mutex_);
   loop_ = &abandoned::mark;
   // Pieces that were loaded before a failure are still returned. After the last piece, wait until its results are
   // stored.
-  const auto over = [&] { return failed_ || (ended_ && released_ == done_); };
-  own_->changed.wait(lock, [&] { return given_ < loaded_ || over(); });
+  while (given_ == loaded_ && !failed_ && !(ended_ && released_ == done_)) lock.wait(own_->changed);
   if (given_ < loaded_) return given_++ % depth_;
   if (failed_) std::rethrow_exception(failed_);
   return {};
@@ -260,7 +261,7 @@ std::optional<std::size_t> batch_pipeline::next() {
 
 void batch_pipeline::done() {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     ++done_;
     if (!stores_) ++released_;
   }

@@ -8,6 +8,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/support/cpu_quota.hpp"
+#include "ferry/core/detail/support/unique_lock.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -89,7 +90,7 @@ std::shared_ptr<arrival> host_prefetcher::start(timeline& line, const access& us
       pieces.push_back({m.begin + at, std::min(piece, m.bytes - at), m.to});
   auto a = std::make_shared<arrival>(line, use, std::move(pieces), will_write);
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     try {
       while (threads_.size() < 1 + helping_threads())
         threads_.emplace_back([this, sends = threads_.empty()] { work(sends); });
@@ -104,9 +105,9 @@ std::shared_ptr<arrival> host_prefetcher::start(timeline& line, const access& us
 }
 
 void host_prefetcher::work(bool sends) {
-  std::unique_lock lock(mutex_);
+  unique_lock lock(mutex_);
   for (std::uint64_t seen = 0;;) {
-    changed_.wait(lock, [&] { return leaving_ || (sends ? !waiting_.empty() : now_ && round_ != seen); });
+    while (!leaving_ && (sends ? waiting_.empty() : !now_ || round_ == seen)) lock.wait(changed_);
     if (leaving_) return;
     if (sends) {
       now_ = std::move(waiting_.front());
@@ -130,8 +131,8 @@ void host_prefetcher::work(bool sends) {
 
 host_prefetcher::~host_prefetcher() {
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return waiting_.empty() && !now_; });
+    unique_lock lock(mutex_);
+    while (!waiting_.empty() || now_) lock.wait(changed_);
     leaving_ = true;
   }
   changed_.notify_all();

@@ -8,15 +8,16 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -74,13 +75,13 @@ class host_prefetcher {
   void work(bool sends);
   runtime& runtime_;
   const std::function<void(const std::string&)> on_failure_;
-  std::mutex mutex_;
+  mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<arrival>> waiting_;  // for the thread that sends
-  std::shared_ptr<arrival> now_;                  // the prefetch that the other threads help with
-  std::uint64_t round_ = 0;
-  bool leaving_ = false;
-  std::vector<std::thread> threads_;
+  std::deque<std::shared_ptr<arrival>> waiting_ FERRY_GUARDED_BY(mutex_);  // for the thread that sends
+  std::shared_ptr<arrival> now_ FERRY_GUARDED_BY(mutex_);  // the prefetch that the other threads help with
+  std::uint64_t round_ FERRY_GUARDED_BY(mutex_) = 0;
+  bool leaving_ FERRY_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "ferry/core/detail/accounting/allocation_observer.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -37,11 +37,11 @@ class allocation_log : private detail::allocation_observer {
   void on_allocate(detail::allocation& a) noexcept override;
   void on_free(detail::allocation& a) noexcept override;
   void write(const char* action, const detail::allocation& a, const void* stream) noexcept;
-  void tell_if_failed() noexcept;
+  void tell_if_failed() noexcept FERRY_LOCKED(mutex_);
   const std::string name_;
-  bool told_ = false;
-  std::mutex mutex_;
-  std::unique_ptr<std::ofstream> file_;
+  detail::mutex mutex_;
+  bool told_ FERRY_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<std::ofstream> file_ FERRY_GUARDED_BY(mutex_);
   std::uint64_t runtime_;
 };
 

@@ -4,12 +4,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "ferry/core/detail/accounting/allocation_observer.hpp"
 #include "ferry/core/detail/accounting/memory_source.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/memory_status.hpp"
 #include "ferry/version.hpp"
 
@@ -80,10 +80,11 @@ class memory_recording : private detail::allocation_observer {
   const std::size_t most_;
   std::uint64_t runtime_;
   std::size_t devices_;
-  mutable std::mutex mutex_;
-  std::vector<memory_event> events_;  // ring buffer when full
-  std::size_t oldest_ = 0, forgotten_ = 0;
-  std::vector<std::size_t> allocated_before_, reserved_before_;  ///< before the oldest event
+  mutable detail::mutex mutex_;
+  std::vector<memory_event> events_ FERRY_GUARDED_BY(mutex_);  // ring buffer when full
+  std::size_t oldest_ FERRY_GUARDED_BY(mutex_) = 0, forgotten_ FERRY_GUARDED_BY(mutex_) = 0;
+  // before the oldest event
+  std::vector<std::size_t> allocated_before_ FERRY_GUARDED_BY(mutex_), reserved_before_ FERRY_GUARDED_BY(mutex_);
 };
 
 /// @}

@@ -2,7 +2,6 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -66,12 +66,13 @@ class peer_grants {
  private:
   struct entry {
     std::atomic<bool> works{false};
-    bool asked = false;
+    bool asked = false;  // guarded by mutex_, as is why_not
     std::string why_not;
   };
   void grant_or_throw(int device, int owner, peer_memory sort);
-  bool ask(int device, int owner, peer_memory sort);
-  std::string test(int device, int owner, peer_memory sort, bool both);
+  bool ask(int device, int owner, peer_memory sort) FERRY_LOCKED(mutex_);
+  std::string test(int device, int owner, peer_memory sort, bool both) FERRY_LOCKED(mutex_);
+  native_pool probe_of(int device) FERRY_LOCKED(mutex_);
   const entry& at(int device, int owner, peer_memory sort) const {
     return entries_[(static_cast<std::size_t>(sort) * devices_ + static_cast<std::size_t>(device)) * devices_ +
                     static_cast<std::size_t>(owner)];
@@ -86,8 +87,9 @@ class peer_grants {
   std::vector<entry> entries_;
   std::atomic<std::uint64_t> page_users_{0};  // bit d: device d has used unified memory
   std::atomic<bool> loses_pages_{false};
-  std::vector<native_pool> probes_;  // by device: pools of the tests, reused because driver pools are never destroyed
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
+  // by device: pools of the tests, reused because driver pools are never destroyed
+  std::vector<native_pool> probes_ FERRY_GUARDED_BY(mutex_);
 };
 
 // Tests transfers between two devices with peer access. Copies in both directions, and runs kernels on each that load

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/multigpu/detail/halos/halo_copies.hpp"
@@ -88,11 +89,11 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
 
   // Records that all halos were filled.
   void refreshed() {
-    const std::lock_guard lock(mutex_);
+    const lock_guard lock(mutex_);
     for (mark& m : now()) m.refreshed = true, m.stale.clear();
   }
   // Takes the state of another array, of the same distribution, whose cells were copied.
-  void copied_from(const halo_validity& o) {
+  void copied_from(const halo_validity& o) FERRY_UNCHECKED_LOCKS {
     if (current_capture()) return refreshed();
     const std::scoped_lock lock(mutex_, o.mutex_);
     known_ = o.known_;
@@ -100,7 +101,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
   }
   // Records that all cells were written, or those of a region.
   void changed() {
-    const std::lock_guard lock(mutex_);
+    const lock_guard lock(mutex_);
     marks& all = now();
     for (std::size_t i = 0; i < copies_.size(); ++i) all[i].stale.add(copies_[i].target);
   }
@@ -108,7 +109,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
   void changed(const Region& r) {
     std::vector<decltype(r.parts(0))> parts;
     for (std::size_t m = 0; m < r.layout().team().size(); ++m) parts.push_back(r.parts(m));
-    const std::lock_guard lock(mutex_);
+    const lock_guard lock(mutex_);
     marks& all = now();
     for (std::size_t i = 0; i < copies_.size(); ++i)
       for (const auto& p : parts[copies_[i].from])
@@ -116,14 +117,14 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
   }
   // Records that a view exists which can write these cells of a member. Its halo cells are not tracked from now on.
   void handed_out(std::size_t member, const box<Rank>& cells) {
-    const std::lock_guard lock(mutex_);
+    const lock_guard lock(mutex_);
     for (std::size_t i = 0; i < copies_.size(); ++i)
       if (copies_[i].to == member && !(copies_[i].target & cells).empty()) untracked_[i] = true;
   }
 
   // Returns the halo cells that are out of date; null if there are none.
   std::shared_ptr<const stale_halos<Rank>> stale() const {
-    const std::lock_guard lock(mutex_);
+    const lock_guard lock(mutex_);
     const std::shared_ptr<const marks> inside = captured(current_capture());
     if (!inside && current_capture()) return nullptr;
     const marks& all = inside ? *inside : known_;
@@ -152,7 +153,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
   // Adds the side that contains the cells of copy i, if every cell of that side is out of date. A span refuses whole
   // planes of indices. So the side must not contain ghost cells that mirror nothing, cells that a view can write, or
   // cells that are up to date.
-  void add_side(stale_halos<Rank>& to, std::size_t i, const marks& all) const {
+  void add_side(stale_halos<Rank>& to, std::size_t i, const marks& all) const FERRY_LOCKED(mutex_) {
     const box<Rank>&t = copies_[i].target, &own = own_[i];
     std::size_t outside = 0, axis = 0;
     for (std::size_t d = 0; d != Rank; ++d)
@@ -168,13 +169,13 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     }
     if (missing == 0) to.sides.push_back({copies_[i].to, axis, low});
   }
-  std::shared_ptr<marks> captured(std::uint64_t capture) const {
+  std::shared_ptr<marks> captured(std::uint64_t capture) const FERRY_LOCKED(mutex_) {
     for (const auto& [id, what] : captured_)
       if (capture != 0 && id == capture) return what.lock();
     return nullptr;
   }
   // Returns the marks that record the next change.
-  marks& now() {
+  marks& now() FERRY_LOCKED(mutex_) {
     const std::uint64_t capture = current_capture();
     if (capture == 0) return known_;
     if (const auto there = captured(capture)) return *there;
@@ -185,7 +186,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     return *made;
   }
   void launched(const marks& changes) {
-    const std::lock_guard lock(mutex_);
+    const lock_guard lock(mutex_);
     marks& all = now();
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (changes[i].refreshed) all[i].refreshed = true, all[i].stale.clear();
@@ -193,13 +194,13 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     }
   }
 
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   const std::vector<halo_copy<Rank>> copies_;
-  std::vector<box<Rank>> own_;    // cells that the mirroring member owns, for each copy
-  std::vector<box<Rank>> local_;  // cells that it sees, for each copy
-  std::vector<bool> untracked_;   // for each copy
-  marks known_;
-  std::vector<std::pair<std::uint64_t, std::weak_ptr<marks>>> captured_;
+  std::vector<box<Rank>> own_;                            // cells that the mirroring member owns, for each copy
+  std::vector<box<Rank>> local_;                          // cells that it sees, for each copy
+  std::vector<bool> untracked_ FERRY_GUARDED_BY(mutex_);  // for each copy
+  marks known_ FERRY_GUARDED_BY(mutex_);
+  std::vector<std::pair<std::uint64_t, std::weak_ptr<marks>>> captured_ FERRY_GUARDED_BY(mutex_);
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

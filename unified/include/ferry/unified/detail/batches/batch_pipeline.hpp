@@ -6,13 +6,13 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"
 #include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -73,30 +73,37 @@ class batch_pipeline {
   void store_one();
   void run(function_ref<void()> work);
   void settle();
-  void end_threads();
+  void end_threads() FERRY_UNCHECKED_LOCKS;
   struct abandoned;
   bool is_left_by(const void* thread);
-  bool is_over() const { return stopped_ || failed_; }
-  bool may_load() const { return !is_over() && !ended_ && waiting_uploads_ == 0 && read_ < released_ + depth_; }
-  bool may_store() const { return released_ < done_; }
-  std::optional<std::size_t> next_inline();
+  bool is_over() const FERRY_LOCKED(mutex_) { return stopped_ || failed_; }
+  bool may_load() const FERRY_LOCKED(mutex_) {
+    return !is_over() && !ended_ && waiting_uploads_ == 0 && read_ < released_ + depth_;
+  }
+  bool may_store() const FERRY_LOCKED(mutex_) { return released_ < done_; }
+  // Without threads.
+  std::optional<std::size_t> next_inline() FERRY_UNCHECKED_LOCKS;
 
   batch_work& work_;
   const std::size_t depth_;
   const bool stores_, background_;
   const thread_scopes& scopes_;
+  mutex mutex_;
   // Numbers of pieces that were read, uploaded, taken by the loop, finished by the loop, and whose slots are free
-  // again.
-  std::size_t read_ = 0, loaded_ = 0, given_ = 0, done_ = 0, released_ = 0;
-  std::deque<step> steps_;  // for the uploading thread
-  std::size_t waiting_uploads_ = 0;
+  // again. The reading thread alone uses read_. The storing thread, if any, alone changes released_: it reads it
+  // without the lock.
+  std::size_t read_ = 0;
+  std::size_t loaded_ FERRY_GUARDED_BY(mutex_) = 0, given_ FERRY_GUARDED_BY(mutex_) = 0;
+  std::size_t done_ FERRY_GUARDED_BY(mutex_) = 0;
+  std::size_t released_ = 0;
+  std::deque<step> steps_ FERRY_GUARDED_BY(mutex_);  // for the uploading thread
+  std::size_t waiting_uploads_ FERRY_GUARDED_BY(mutex_) = 0;
   std::function<void()> unsettled_;  // settle function of the last upload
-  bool ended_ = false, stopped_ = false;
-  std::exception_ptr failed_;
-  std::mutex mutex_;
+  bool ended_ FERRY_GUARDED_BY(mutex_) = false, stopped_ FERRY_GUARDED_BY(mutex_) = false;
+  std::exception_ptr failed_ FERRY_GUARDED_BY(mutex_);
   struct workers;  // the threads, and the condition variable that they wait for
   std::unique_ptr<workers> own_;
-  const void* loop_ = nullptr;  // address that identifies the thread that took the last piece
+  const void* loop_ FERRY_GUARDED_BY(mutex_) = nullptr;  // address that identifies the thread that took the last piece
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail
