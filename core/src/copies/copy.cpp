@@ -29,23 +29,19 @@ void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& f
 // apply.
 bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
   if (!is_array(to) || !is_array(from) || !to.contiguous || !from.contiguous) return false;
-  const copy_end source = end_of(from), target = end_of(to);
-  const route_choice way = runtime::current().copies().choose(source, target, bytes);
-  if (way.kind != route_kind::direct && way.kind != route_kind::peer) return false;
-  if (way.kind == route_kind::peer) grant_pools(runtime::current().copies(), to, from);
+  runtime& m = runtime::current();
+  const int here = s.timeline().device();
+  const planned_route plan(m.copies(), here, to, from, bytes);
+  if (!plan.is_one_call()) return false;
   access_list<2> uses;
   uses.add(*to.owner, to.bytes, true, false, to.at);
   uses.add(*from.owner, from.bytes, false, false, from.at);
-  detail::backend& backend = runtime::current().backend();
-  const bool across = way.why != route_choice::reason::one_place;
-  const int on = device_to_copy_on(s.timeline().device(), target, source);
-  if (!across && !(may_copy_on(on, to) && may_copy_on(on, from))) return false;
-  const stream_ref given = on == s.timeline().device() ? s : default_stream(device(on));
+  const stream_ref given = plan.on == here ? s : default_stream(device(plan.on));
   submit_ordered(given, uses.get(), reach::by_copy, [&](native_stream n) {
-    if (across)
-      backend.copy_peer(n, to.data, target.on, from.data, source.on, bytes);
+    if (plan.way.kind == route_kind::peer)
+      m.backend().copy_peer(n, to.data, plan.to.on, from.data, plan.from.on, bytes);
     else
-      backend.copy(n, to.data, from.data, bytes);
+      m.backend().copy(n, to.data, from.data, bytes);
   });
   return true;
 }

@@ -18,6 +18,12 @@ constexpr std::size_t least_scratch = std::size_t{256} << 10;
 int device_of(const copy_side& s) { return s.owner->get().device; }
 bool in_device_memory(const copy_side& s) { return is_array(s) && s.owner->get().kind == memory_kind::device; }
 
+int device_to_copy_on(copy_engine& engine, int here, const copy_end& to, const copy_end& from) {
+  const copy_end& e = to.where == copy_end::memory::device ? to : from;
+  if (!this_thread_state.capture || e.where != copy_end::memory::device || e.on == here) return here;
+  return engine.links(here, e.on, *e.sort) ? here : e.on;
+}
+
 bool same_bytes(const copy_side& a, const copy_side& b) {
   return is_array(a) && is_array(b) && &a.owner->get() == &b.owner->get() && a.bytes.overlaps(b.bytes);
 }
@@ -112,17 +118,6 @@ void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t 
     side.stride_bytes[d] = step;
     step *= static_cast<std::ptrdiff_t>(shape.extent[d]);
   }
-}
-
-int device_to_copy_on(int here, const copy_end& to, const copy_end& from) {
-  const copy_end& e = to.where == copy_end::memory::device ? to : from;
-  if (!this_thread_state.capture || e.where != copy_end::memory::device || e.on == here) return here;
-  return runtime::current().copies().links(here, e.on, *e.sort) ? here : e.on;
-}
-
-void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from) {
-  (void)engine.reaches(device_of(to), from.owner->get());
-  (void)engine.reaches(device_of(from), to.owner->get());
 }
 
 copy_end end_of(const copy_side& s) {
@@ -232,33 +227,49 @@ bool may_copy_on(int device, const copy_side& side) {
   return a.device == device || !a.resource->needs_grant(device) || runtime::current().copies().reaches(device, a);
 }
 
+planned_route::planned_route(copy_engine& engine, int here, const copy_side& to_side, const copy_side& from_side,
+                             std::size_t bytes)
+    : to(end_of(to_side)),
+      from(end_of(from_side)),
+      way(engine.choose(from, to, bytes)),
+      on(device_to_copy_on(engine, here, to, from)),
+      to_side_(to_side),
+      from_side_(from_side) {
+  if (way.kind != route_kind::peer) return;
+  (void)engine.reaches(to.on, from_side.owner->get());
+  (void)engine.reaches(from.on, to_side.owner->get());
+}
+
+bool planned_route::is_one_call() const {
+  return way.kind == route_kind::peer ||
+         (way.kind == route_kind::direct && may_copy_on(on, to_side_) && may_copy_on(on, from_side_));
+}
+
 void copy_operation::move(const copy_request& w) {
-  const copy_end from = end_of(w.from), to = end_of(w.to);
   const std::size_t bytes = bytes_of(w.shape);
-  route_choice way = engine_.choose(from, to, bytes);
-  if (way.kind == route_kind::peer) grant_pools(engine_, w.to, w.from);
+  planned_route plan(engine_, here_, w.to, w.from, bytes);
   const auto address = [](const copy_side& s, const copy_end& e) {
     return copy_address{s.data, e.where == copy_end::memory::device ? e.on : -1};
   };
   const int near = device_of(is_array(w.to) ? w.to : w.from);
-  step& st = steps_.emplace_back(step{w, std::nullopt, device_to_copy_on(here_, to, from)});
-  if (way.why == route_choice::reason::in_graph) {
-    st.between.emplace(extents<1>{bytes}, device(from.on));
+  step& st = steps_.emplace_back(step{w, std::nullopt, plan.on});
+  if (plan.way.why == route_choice::reason::in_graph) {
+    st.between.emplace(extents<1>{bytes}, device(plan.from.on));
     return;
   }
   const auto take = [&] {
-    st.move.emplace(engine_, lanes_, way, address(w.to, to), address(w.from, from), bytes, here_, near);
-    if (way.kind == route_kind::direct && !(may_copy_on(st.on, w.to) && may_copy_on(st.on, w.from)))
+    st.move.emplace(engine_, lanes_, plan.way, address(w.to, plan.to), address(w.from, plan.from), bytes, here_, near);
+    if (plan.way.kind == route_kind::direct && !plan.is_one_call())
       enqueue_beside(st, device_of(in_device_memory(w.to) ? w.to : w.from));
   };
   try {
     take();
   } catch (const out_of_memory&) {  // no memory for its chunks: the driver uses its own
-    way.kind = route_kind::direct;
+    plan.way.kind = route_kind::direct;
     take();
   }
   // The CPU reads the result or the source afterwards, so both must be intact (R19).
-  if (!is_array(w.to) || (!is_array(w.from) && way.kind != route_kind::parallel)) needs_wait_ = true;
+  if (!is_array(w.to) || (!is_array(w.from) && plan.way.kind != route_kind::parallel)) needs_wait_ = true;
 }
 
 void copy_operation::kernel(const copy_request& w, int on) {

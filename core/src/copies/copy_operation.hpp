@@ -78,11 +78,23 @@ copy_end end_of(const allocation& a);
 std::size_t bytes_of(const strided_shape& shape);
 // Sets the strides of contiguous elements with that shape.
 void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t element_bytes);
-// Returns the device whose stream runs a direct copy: inside a capture, one that reaches the memory.
-int device_to_copy_on(int here, const copy_end& to, const copy_end& from);
 // True if a stream of the device may copy the memory of that side. Requests a grant if one is needed.
 bool may_copy_on(int device, const copy_side& side);
-// Grants both devices access to memory of the driver's pools. Without it, their peer copies go through the CPU.
-void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from);
+
+// The route of contiguous bytes between two sides, which must outlive it.
+class planned_route {
+ public:
+  // Chooses the route for a stream of device `here`. Grants both devices of a peer copy access to memory of the
+  // driver's pools: without it, their peer copies go through the CPU.
+  planned_route(copy_engine& engine, int here, const copy_side& to, const copy_side& from, std::size_t bytes);
+  // True if one call of the driver copies the bytes on a stream of `on`. Requests grants if it needs some.
+  bool is_one_call() const;
+  const copy_end to, from;
+  route_choice way;
+  const int on;  // device whose stream runs a copy by one call: inside a capture, one that reaches the memory
+
+ private:
+  const copy_side &to_side_, &from_side_;
+};
 
 }  // namespace ferry::inline FERRY_ABI::detail
