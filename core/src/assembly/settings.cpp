@@ -1,13 +1,13 @@
 #include "ferry/core/detail/assembly/settings.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/environment.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ferry/core/memory_limits.hpp"
@@ -20,8 +20,8 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct settings_checks {
-  std::mutex mutex;
-  std::vector<settings_check> all;
+  detail::mutex mutex;
+  std::vector<settings_check> all FERRY_GUARDED_BY(mutex);
 };
 settings_checks& checks() {
   static auto* added = new settings_checks;  // modules add theirs before main
@@ -47,7 +47,7 @@ void check_own_settings() {
 }  // namespace
 
 void add_settings_check(settings_check check) {
-  std::lock_guard lock(checks().mutex);
+  lock_guard lock(checks().mutex);
   auto& all = checks().all;
   if (std::find(all.begin(), all.end(), check) == all.end()) all.push_back(check);
 }
@@ -56,7 +56,7 @@ void check_settings() {
   check_own_settings();
   std::vector<settings_check> all;
   {
-    std::lock_guard lock(checks().mutex);
+    lock_guard lock(checks().mutex);
     all = checks().all;
   }
   for (const settings_check check : all) check();

@@ -8,6 +8,7 @@
 #include "diagnostics/leak_tracker.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
@@ -20,8 +21,8 @@ namespace {
 
 // Never destroyed: reports come after main. A tracker outlives its runtime and gets no more calls then.
 struct trackers {
-  std::mutex mutex;
-  std::map<std::uint64_t, std::unique_ptr<leak_tracker>> by_machine;
+  detail::mutex mutex;
+  std::map<std::uint64_t, std::unique_ptr<leak_tracker>> by_machine FERRY_GUARDED_BY(mutex);
 };
 
 trackers& all() {
@@ -30,14 +31,14 @@ trackers& all() {
 }
 
 leak_tracker* find(std::uint64_t runtime) {
-  std::lock_guard lock(all().mutex);
+  lock_guard lock(all().mutex);
   const auto found = all().by_machine.find(runtime);
   return found == all().by_machine.end() ? nullptr : found->second.get();
 }
 
 // Reads only data of the CPU; makes no driver calls.
 void report_at_exit() {
-  std::lock_guard lock(all().mutex);
+  lock_guard lock(all().mutex);
   for (const auto& [runtime, t] : all().by_machine)
     if (const std::string text = t->report(); !text.empty()) std::fputs(text.c_str(), stderr);
 }
@@ -60,7 +61,7 @@ void track_leaks(runtime& m, leak_mode mode) {
   }
   const bool is_new = !t;
   if (is_new) {
-    std::lock_guard lock(all().mutex);
+    lock_guard lock(all().mutex);
     t = (all().by_machine[m.serial()] = std::make_unique<leak_tracker>()).get();
   }
   t->mode(mode);

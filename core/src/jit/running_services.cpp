@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <vector>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "jit/kernel_service.hpp"
 #include "support/process_exit.hpp"
 
@@ -12,9 +12,9 @@ namespace ferry::inline FERRY_ABI::detail::jit {
 namespace {
 
 struct running_list {
-  std::mutex mutex;
-  std::vector<kernel_service*> services;
-  bool has_ended = false;  // the process is ending
+  detail::mutex mutex;
+  std::vector<kernel_service*> services FERRY_GUARDED_BY(mutex);
+  bool has_ended FERRY_GUARDED_BY(mutex) = false;  // the process is ending
 };
 
 running_list& all_running() {
@@ -23,7 +23,7 @@ running_list& all_running() {
 }
 
 void stop_all_running() {
-  std::lock_guard lock(all_running().mutex);
+  lock_guard lock(all_running().mutex);
   all_running().has_ended = true;
   for (kernel_service* s : all_running().services) s->stop();
 }
@@ -31,13 +31,13 @@ void stop_all_running() {
 }  // namespace
 
 void add_running(kernel_service& s) {
-  std::lock_guard lock(all_running().mutex);
+  lock_guard lock(all_running().mutex);
   all_running().services.push_back(&s);
   if (all_running().has_ended) s.stop();
 }
 
 void remove_running(kernel_service& s) {
-  std::lock_guard lock(all_running().mutex);
+  lock_guard lock(all_running().mutex);
   std::erase(all_running().services, &s);
 }
 

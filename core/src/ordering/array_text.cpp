@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <mutex>
 #include <new>
 #include <vector>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
@@ -28,9 +28,9 @@ struct freed_array {
 // The most recently freed arrays. Once full, the oldest is at `next`.
 struct freed_arrays {
   static constexpr std::size_t most = 1024;
-  std::mutex mutex;
-  std::vector<freed_array> all;
-  std::size_t next = 0;
+  detail::mutex mutex;
+  std::vector<freed_array> all FERRY_GUARDED_BY(mutex);
+  std::size_t next FERRY_GUARDED_BY(mutex) = 0;
 };
 
 freed_arrays& freed() {
@@ -39,7 +39,7 @@ freed_arrays& freed() {
 }
 
 freed_array find_freed(const allocation* node, std::uint32_t generation) {
-  std::lock_guard lock(freed().mutex);
+  lock_guard lock(freed().mutex);
   for (const freed_array& f : freed().all)
     if (f.node == node && f.generation == generation) return f;
   return {};
@@ -91,7 +91,7 @@ std::string use_text(const access& a) { return array_text(*a.what) + in_line(a.a
 void remember_freed(const allocation& a, std::uint32_t generation, freed_by how) noexcept {
   try {
     freed_arrays& f = freed();  // the first call allocates it
-    std::lock_guard lock(f.mutex);
+    lock_guard lock(f.mutex);
     freed_array one{&a, generation, a.kind, a.device, a.bytes, how, a.name.get()};
     if (f.all.size() < freed_arrays::most)
       f.all.push_back(std::move(one));

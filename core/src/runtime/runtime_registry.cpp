@@ -4,14 +4,17 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/mutex.hpp"
+
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct registry {
-  std::mutex mutex;
-  std::shared_ptr<runtime> owner;
-  std::vector<std::shared_ptr<runtime>> kept;
-  std::vector<std::pair<std::uint64_t, std::weak_ptr<runtime>>> alive;  // by serial: those that were ever current
+  detail::mutex mutex;
+  std::shared_ptr<runtime> owner FERRY_GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<runtime>> kept FERRY_GUARDED_BY(mutex);
+  // by serial: those that were ever current
+  std::vector<std::pair<std::uint64_t, std::weak_ptr<runtime>>> alive FERRY_GUARDED_BY(mutex);
 };
 
 registry& all() {
@@ -21,8 +24,7 @@ registry& all() {
 
 std::atomic<runtime*> fast{nullptr};
 
-// The caller holds the mutex.
-void enlist(registry& r, const std::shared_ptr<runtime>& m) {
+void enlist(registry& r, const std::shared_ptr<runtime>& m) FERRY_LOCKED(r.mutex) {
   std::erase_if(r.alive, [&](const auto& known) { return known.second.expired() || known.first == m->serial(); });
   r.alive.emplace_back(m->serial(), m);
 }
@@ -32,7 +34,7 @@ void enlist(registry& r, const std::shared_ptr<runtime>& m) {
 namespace runtime_registry {
 
 std::shared_ptr<runtime> exchange(std::shared_ptr<runtime> m) {
-  std::lock_guard lock(all().mutex);
+  lock_guard lock(all().mutex);
   if (m) enlist(all(), m);
   std::swap(all().owner, m);
   fast.store(all().owner.get(), std::memory_order_release);
@@ -40,14 +42,14 @@ std::shared_ptr<runtime> exchange(std::shared_ptr<runtime> m) {
 }
 
 void keep_forever(std::shared_ptr<runtime> m) {
-  std::lock_guard lock(all().mutex);
+  lock_guard lock(all().mutex);
   all().kept.push_back(std::move(m));
 }
 
 void if_alive(std::uint64_t serial, const std::function<void(runtime&)>& f) {
   std::shared_ptr<runtime> found;
   {
-    std::lock_guard lock(all().mutex);
+    lock_guard lock(all().mutex);
     for (const auto& [of, known] : all().alive)
       if (of == serial) found = known.lock();
   }
@@ -61,7 +63,7 @@ namespace ferry::inline FERRY_ABI {
 
 runtime& runtime::current() {
   if (runtime* m = detail::fast.load(std::memory_order_acquire)) return *m;
-  std::lock_guard lock(detail::all().mutex);
+  detail::lock_guard lock(detail::all().mutex);
   if (!detail::all().owner) {
     detail::all().owner = detail::runtime_registry::make_chosen();
     detail::enlist(detail::all(), detail::all().owner);

@@ -2,9 +2,9 @@
 
 #include <deque>
 #include <map>
-#include <mutex>
 
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -12,14 +12,14 @@ namespace {
 
 // Never destroyed: arrays may be reported while static objects are destroyed.
 struct labels {
-  std::mutex mutex;
-  std::deque<std::string> texts{""};
-  std::map<std::string, memory_label, std::less<>> numbers{{"", 0}};
+  detail::mutex mutex;
+  std::deque<std::string> texts FERRY_GUARDED_BY(mutex){""};
+  std::map<std::string, memory_label, std::less<>> numbers FERRY_GUARDED_BY(mutex){{"", 0}};
 
   // `full`: called for a new text if there are `most` texts already.
   template <class Full>
   memory_label intern(std::string_view text, std::size_t most, Full full) {
-    std::lock_guard lock(mutex);
+    lock_guard lock(mutex);
     if (const auto found = numbers.find(text); found != numbers.end()) return found->second;
     if (texts.size() >= most) return full();
     texts.emplace_back(text);
@@ -57,7 +57,7 @@ std::string label_text(label_kind kind, memory_label label) {
   if (kind == label_kind::name && label == other_names)
     return concat("(other names: the first ", other_names - 1, " have accounts of their own)");
   labels& l = all(kind);
-  std::lock_guard lock(l.mutex);
+  lock_guard lock(l.mutex);
   return label < l.texts.size() ? l.texts[label] : "";
 }
 

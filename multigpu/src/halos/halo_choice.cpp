@@ -108,7 +108,7 @@ halo_method choose_halo_method(const team& t, std::span<const halo_box> boxes) {
   std::vector<halo_box> either = boxes_to_choose_for(t, boxes);
   if (either.empty()) return stores;
   team_link& link = t.link();
-  std::lock_guard lock(link.choosing);
+  lock_guard lock(link.choosing);
   const std::string shape = shape_of_halos(either);
   if (const auto known = link.halo_methods.find(shape); known != link.halo_methods.end()) return known->second;
   try {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/support/mutex.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "ferry/multigpu/team.hpp"
 
@@ -20,8 +21,9 @@ struct team_link {
   std::vector<stream_ref> streams;
   std::once_flag once;
   std::shared_ptr<detail::transport> carrier;
-  std::mutex choosing;
-  std::map<std::string, halo_method> halo_methods;  // the faster method, by the shape of the halos
+  mutex choosing;
+  // the faster method, by the shape of the halos
+  std::map<std::string, halo_method> halo_methods FERRY_GUARDED_BY(choosing);
 
   // Returns the transport. The first call makes it, which may block. Throws not_supported, and invalid_argument if the
   // first call is inside a capture.
