@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(joint_operations_take_histories_back) {
       if (&from_t != &y)
         backend.copy(t.timeline().stream(), y.unsynchronized_data(), from_t.unsynchronized_data(), 256);
     };
-    use_calmly(s, x), use_calmly(t, y);  // calm
+    use_calmly(s, x), use_calmly(t, y);
     if (!is_exclusive(x, s) || !is_exclusive(y, t)) return false;
     for (u32 i = 0; i < 2 * calm; ++i) both(common, common);  // 1
     if (is_exclusive(common, s) || is_exclusive(common, t) || is_exclusive(x, s) || is_exclusive(y, t)) return false;

@@ -7,8 +7,8 @@
 
 BOOST_AUTO_TEST_SUITE(rules)
 
-// R16: two threads repeatedly enqueue joint operations on the same two streams. Each thread has its own arrays: one that
-// both parts read, or one for each part to write.
+// R16: two threads repeatedly enqueue joint operations on the same two streams. Each thread has its own arrays: one
+// that both parts read, or one for each part to write.
 BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
   fr::stream a = stream_on(0), b = stream_on(1);
   const auto turns = [&](bool swapped, bool apart) {

@@ -5,11 +5,11 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "ferry/core/detail/ordering/host_tasks.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/small_vector.hpp"
 #include "ferry/core/error.hpp"
 #include "ordering/capture.hpp"
 
@@ -122,7 +122,10 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
   for (const joint_guard::part& p : parts)
     for (const access& a : p.uses) a.what->history.add(*p.on, p.at, a.where, a.write);
   bool shared = false;
-  each_log(all, [&](access_history& l) { shared |= l.take_contended(); });
+  each_log(all, [&](access_history& l) {
+    shared |= l.take_contended();
+    l.note_exclusive_use(*parts.front().on, false);  // the next submissions count from here
+  });
   return shared;
 }
 
@@ -256,13 +259,13 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     return;
   }
   const unsigned failures = parts.empty() ? 0 : parts.front().on->registry().failures();  // before any ordering
-  std::vector<access> all;
+  small_vector<access, 16> copies;
   for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
     p.on->reserve_dependence();
-    sort_by_log(p.uses);
-    all.insert(all.end(), p.uses.begin(), p.uses.end());
+    for (const access& a : p.uses) copies.push_back(a);
   }
+  const std::span<access> all = copies.get();
   sort_by_log(all);
   {
     const locked_logs locked(all);
