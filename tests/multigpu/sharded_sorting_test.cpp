@@ -31,7 +31,7 @@ void check_on_all(std::size_t seed) {
 BOOST_AUTO_TEST_SUITE(sharded_sorting)
 
 BOOST_AUTO_TEST_CASE(integers) {
-  for (std::size_t seed = 0; seed != support::seeds(12); ++seed)
+  for (std::size_t seed = 0; seed != support::seeds(18); ++seed)
     check_on_all<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                  std::int64_t, std::uint64_t>(seed);
 }

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(exit_in_a_loop_over_batches) {
       for (const bool on_main : {true, false})
         for (int seed = 0; seed < 3; ++seed) {
           const ending e = run_apart([&] {
-            static std::vector<int> v(std::size_t{1} << 22, 1);
+            static std::vector<int> v(std::size_t{1} << 23, 1);
             const auto loop = [&] {
               std::size_t pieces = 0;
               const auto leave = [&](auto& all) {
@@ -185,10 +185,10 @@ BOOST_AUTO_TEST_CASE(exit_in_a_loop_over_batches) {
                 }
               };
               if (written) {
-                auto all = fr::batches(fr::inout(v), {.size = std::size_t{1} << 18, .depth = 8, .threads = threads});
+                auto all = fr::batches(fr::inout(v), {.size = std::size_t{1} << 19, .depth = 8, .threads = threads});
                 leave(all);
               } else {
-                auto all = fr::batches(v, {.size = std::size_t{1} << 18, .depth = 8, .threads = threads});
+                auto all = fr::batches(v, {.size = std::size_t{1} << 19, .depth = 8, .threads = threads});
                 leave(all);
               }
             };

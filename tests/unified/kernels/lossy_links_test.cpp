@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_the_cpu) {
       const fr::stream s[] = {fr::stream(fr::device(0)), fr::stream(fr::device(1)), fr::stream(fr::device(2))};
       fr::unified_array<int> u({count}, 0), total({count}, 0);
       int expected = 0, sum = 0;
-      for (int i = 1; i <= 8; ++i) {
+      for (int i = 1; i <= 12; ++i) {
         fr::parallel_for(s[i % 3], count, add{i}, u);
         fr::parallel_for(s[(i + 1) % 3], count, add_from{}, fr::in(u), total);
         expected += i, sum += expected;

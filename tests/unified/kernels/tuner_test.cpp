@@ -15,11 +15,14 @@ namespace {
 
 constexpr std::size_t n = 4 * page / sizeof(float);
 
-// Kernels access one element in `each`, which is enough: costs depend on the bytes of the argument.
+// One call of a functor is for so many elements: costs depend on the bytes of the arguments.
 constexpr std::size_t each = 64;
 struct copy_of {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from) const { to[each * i] = from[each * i]; }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from) const {
+    for (std::size_t k = each * i; k < each * (i + 1); ++k) to[k] = from[k];
+  }
 };
+// To one of the elements.
 struct add_to {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[each * i] += 1; }
 };
