@@ -21,7 +21,7 @@ template <class T, std::size_t Most>
 class small_vector {
  public:
   small_vector() noexcept {}
-  small_vector(const small_vector& o) { append(o.get()); }
+  small_vector(const small_vector& o) : small_vector() { append(o.get()); }
   small_vector(small_vector&& o) noexcept { take(std::move(o)); }
   small_vector& operator=(const small_vector& o) {
     if (this == &o) return *this;
