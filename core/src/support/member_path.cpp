@@ -12,13 +12,23 @@ std::string_view short_type(std::string_view spelling) {
   return space == spelling.npos ? spelling : spelling.substr(space + 2);
 }
 
+// The name at a position of a list of names by commas; the last one for positions behind it.
+std::string_view name_at(std::string_view names, std::size_t index) {
+  for (; index != 0; --index) {
+    const auto pair = cut_text(names, ',');
+    if (!pair) break;
+    names = pair->second;
+  }
+  return trimmed(names.substr(0, names.find(',')));
+}
+
 }  // namespace
 
 std::string member_path::text() const {
   if (!of_) return std::string(short_type(names_));
   const std::string before = of_->text();
   if (names_.empty()) return concat(before, '[', index_, ']');
-  return concat(before, '.', trimmed(split_text(names_, ',')[index_]));
+  return concat(before, '.', name_at(names_, index_));
 }
 
 array_label member_path::label() const {

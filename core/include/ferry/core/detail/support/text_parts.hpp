@@ -18,8 +18,8 @@ std::string_view trimmed(std::string_view text);
 // Returns what is before and after the first separator; nullopt if there is none.
 std::optional<std::pair<std::string_view, std::string_view>> cut_text(std::string_view text, char separator);
 
-// Returns the number that the whole text is, in any locale; nullopt for other texts, and for numbers that the type does
-// not have.
+// Returns the number in the text, in any locale; nullopt if the text is not one number, or the type cannot represent
+// it.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};
