@@ -3,10 +3,10 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::nccl {
 
@@ -61,8 +61,8 @@ void communicators::abort(const std::string& why) {
 namespace {
 
 struct stock_type {
-  std::mutex mutex;
-  std::multimap<std::vector<int>, std::unique_ptr<communicators>> kept;
+  detail::mutex mutex;
+  std::multimap<std::vector<int>, std::unique_ptr<communicators>> kept FERRY_GUARDED_BY(mutex);
 };
 stock_type& stock() {
   static auto& s = *new stock_type;  // never destroyed
@@ -73,9 +73,10 @@ stock_type& stock() {
 
 std::unique_ptr<communicators> take_from_stock(const std::vector<int>& devices) {
   {
-    std::lock_guard lock(stock().mutex);
-    if (const auto found = stock().kept.find(devices); found != stock().kept.end())
-      return std::move(stock().kept.extract(found).mapped());
+    stock_type& all = stock();
+    lock_guard lock(all.mutex);
+    if (const auto found = all.kept.find(devices); found != all.kept.end())
+      return std::move(all.kept.extract(found).mapped());
   }
   return std::make_unique<communicators>(devices);
 }
@@ -83,9 +84,10 @@ std::unique_ptr<communicators> take_from_stock(const std::vector<int>& devices) 
 void give_to_stock(std::unique_ptr<communicators> c) noexcept {
   if (!c->why().empty()) return;
   try {
-    std::lock_guard lock(stock().mutex);
+    stock_type& all = stock();
+    lock_guard lock(all.mutex);
     auto key = c->devices();
-    stock().kept.emplace(std::move(key), std::move(c));
+    all.kept.emplace(std::move(key), std::move(c));
   } catch (...) {
     (void)c.release();
   }

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <mutex>
 
 #include "cupti_library.hpp"
 #include "decode.hpp"
 #include "ferry/core/detail/support/concat.hpp"
+#include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cupti {
 namespace {
@@ -47,9 +47,9 @@ constexpr std::size_t most_events = std::size_t{1} << 20;
 struct inbox {
   std::atomic<bool> taken{false};
   std::atomic<const library*> from{nullptr};
-  std::mutex mutex;
-  std::vector<page_event> events;
-  std::uint64_t lost = 0;
+  detail::mutex mutex;
+  std::vector<page_event> events FERRY_GUARDED_BY(mutex);
+  std::uint64_t lost FERRY_GUARDED_BY(mutex) = 0;
 };
 inbox& the_inbox() {
   static auto* i = new inbox;
@@ -65,7 +65,7 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
   inbox& in = the_inbox();
   const library& l = *in.from.load();
-  std::lock_guard lock(in.mutex);
+  lock_guard lock(in.mutex);
   CUpti_Activity* next = nullptr;
   while (valid > 0 && l.next_record(buffer, valid, &next) == CUPTI_SUCCESS) {
     if (next->kind != CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) continue;
@@ -124,7 +124,7 @@ class counters final : public page_event_source {
     enabled_ = false;
     (void)l_.disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
     (void)l_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);  // records that stay in its buffers would be counted later
-    std::lock_guard lock(the_inbox().mutex);
+    lock_guard lock(the_inbox().mutex);
     the_inbox().events.clear();
   }
   std::uint64_t page_clock() const override {
@@ -133,20 +133,20 @@ class counters final : public page_event_source {
     return now;
   }
   std::size_t waiting_page_events() const override {
-    std::lock_guard lock(the_inbox().mutex);
+    lock_guard lock(the_inbox().mutex);
     return the_inbox().events.size();
   }
   void take_page_events(std::vector<page_event>& to, bool flush) override {
     if (flush) (void)l_.flush_all(0);
     std::vector<page_event> events;
     {
-      std::lock_guard lock(the_inbox().mutex);
+      lock_guard lock(the_inbox().mutex);
       events.swap(the_inbox().events);
     }
     to.insert(to.end(), events.begin(), events.end());
   }
   std::uint64_t lost_page_events() const override {
-    std::lock_guard lock(the_inbox().mutex);
+    lock_guard lock(the_inbox().mutex);
     return the_inbox().lost;
   }
 
