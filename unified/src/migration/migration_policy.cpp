@@ -196,8 +196,8 @@ std::string migration_policy::explain(allocation& a) {
   }
   for (const cpu_touch& t : std::span(r->touches).first(std::min(r->touches.size(), shown_touches)))
     out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
-        << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.checks << (t.checks == 1 ? " check" : " checks")
-        << '\n';
+        << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.checks
+        << (t.checks == 1 ? " check" : " checks") << '\n';
   if (const std::string more = more_touches(r->touches); !more.empty()) out << "  " << more << '\n';
   return out.str();
 }
