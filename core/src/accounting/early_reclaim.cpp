@@ -23,7 +23,7 @@ struct early_reclaim::progress {
 early_reclaim::early_reclaim(const limit_enforcer& limits, const pool_registry& pools)
     : limits_(limits),
       pools_(pools),
-      progress_(std::make_unique<progress>()) {}
+      progress_(make_owning<progress>()) {}
 
 early_reclaim::~early_reclaim() = default;
 

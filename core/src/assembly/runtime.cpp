@@ -48,25 +48,26 @@ std::atomic<access_policy::maker>& current_maker() {
 
 runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
     : serial_(next_serial()),
-      backend_(checked(std::move(backend))),
+      backend_(checked(std::move(backend)).release()),
       simulated_(backend_->is_simulated()),
       level_(chosen_level(backend_->level())),
-      streams_(std::make_unique<timelines>(*backend_)),
-      memory_(std::make_unique<memory_accounting>(*backend_)),
-      pools_(std::make_unique<runtime_pools>(*memory_, *streams_, pools)),
-      peers_(std::make_unique<peer_grants>(*backend_, backend_->device_count(), peer_policy::from_environment())),
-      host_pinned_pages_(std::make_unique<host_pinned_pages>(*this)),
-      copies_(std::make_unique<copy_engine>(*this, *peers_, copy_options::from_environment())) {
+      streams_(make_owning<timelines>(*backend_)),
+      memory_(make_owning<memory_accounting>(*backend_)),
+      pools_(make_owning<runtime_pools>(*memory_, *streams_, pools)),
+      peers_(make_owning<peer_grants>(*backend_, backend_->device_count(), peer_policy::from_environment())),
+      host_pinned_pages_(make_owning<host_pinned_pages>(*this)),
+      copies_(make_owning<copy_engine>(*this, *peers_, copy_options::from_environment())) {
   for (int d = 0; d < backend_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(backend_->properties(d));
     migrates_ = migrates_ && properties_.back().concurrent_managed_access;
     reaches_pageable_ = reaches_pageable_ && properties_.back().pageable_memory_access;
   }
-  foreign_ = std::make_unique<foreign_memory>(*this);
-  if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
+  foreign_ = make_owning<foreign_memory>(*this);
+  if (const access_policy::maker make = current_maker().load())
+    owned_policy_ = owning_ptr<access_policy>(make(*this).release());
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
-  checker_ = std::make_unique<memory_checker>(*this);
+  checker_ = make_owning<memory_checker>(*this);
   if (const auto text = environment("FERRY_POISON"))
     checker_->set(parse_memory_checks(*text));
   else if (level_ == check_level::all)

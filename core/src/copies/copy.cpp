@@ -184,7 +184,7 @@ struct begun_upload::parts {
 
 begun_upload::begun_upload(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape) {
   need_sides(s, to, from);
-  parts_ = std::make_unique<parts>(s, to, from, shape);
+  parts_ = make_owning<parts>(s, to, from, shape);
 }
 begun_upload::~begun_upload() = default;
 begun_upload::begun_upload(begun_upload&&) noexcept = default;

@@ -24,7 +24,7 @@ allocation_log::allocation_log(const std::string& file) : allocation_log(file, r
 
 allocation_log::allocation_log(const std::string& file, runtime& m)
     : name_(file),
-      file_(std::make_unique<std::ofstream>(file)),
+      file_(make_owning<std::ofstream>(file)),
       runtime_(m.serial()) {
   if (!*file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
   *file_ << "Thread,Time,Action,Pointer,Size,Stream\n";

@@ -33,7 +33,7 @@ staged_launch::staged_launch(stream_ref s, std::span<const access> uses)
   runtime& m = runtime::current();
   const int here = s.timeline().device();
   copy_engine& engine = m.copies();
-  lanes_ = std::make_unique<lanes>(engine.lanes(), here);
+  lanes_ = make_owning<lanes>(engine.lanes(), here);
   std::vector<access> far;
   std::copy_if(uses.begin(), uses.end(), std::back_inserter(far),
                [&](const access& a) { return is_out_of_reach(here, a); });
@@ -45,7 +45,7 @@ staged_launch::staged_launch(stream_ref s, std::span<const access> uses)
       last->bytes.end = std::max(last->bytes.end, a.where.end);
       last->write |= a.write;
     } else {
-      copies_.push_back(std::make_unique<staging_copy>(staging_copy{a.what, a.where, a.write}));
+      copies_.push_back(make_owning<staging_copy>(staging_copy{a.what, a.where, a.write}));
     }
   }
   for (auto& one : copies_) {

@@ -7,6 +7,12 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
+timelines::timelines(detail::backend& backend)
+    : backend_(backend),
+      task_failures_(std::make_shared<host_task_failures>()) {}
+
+timelines::~timelines() = default;
+
 timeline& timelines::take(int device, int priority) {
   refuse_inside_host_task("create a stream");
   lock_guard lock(mutex_);
@@ -139,7 +145,7 @@ std::size_t timelines::size() const {
 
 timeline& timelines::create(int device, int priority, native_stream stream, stream_origin origin) {
   const auto id = static_cast<unsigned>(all_.size());
-  auto fresh = std::make_unique<timeline>(*this, id, device, priority, stream, origin);
+  auto fresh = make_owning<timeline>(*this, id, device, priority, stream, origin);
   if (all_.size() >= expected_) expected_ *= 2;
   fresh->reserve_timelines(expected_);
   for (auto& t : all_) t->reserve_timelines(expected_);

@@ -8,19 +8,19 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
-                                       const pool_options& options) {
+owning_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
+                                  const pool_options& options) {
   check_pool_options(options);
   switch (options.kind) {
-    case pool_kind::none: return std::make_unique<direct_pool>(accounting, kind, device, options);
+    case pool_kind::none: return owning_ptr<memory_pool>(new direct_pool(accounting, kind, device, options));
     case pool_kind::driver: {
       pool_backend* const driver = accounting.backend().pools();
       if (!driver || !driver->has_pools(kind, device))
         throw not_supported(concat("the driver has no pools of ", kind_name(kind), " memory of device ", device,
                                    ": choose pool_kind::split"));
-      return std::make_unique<driver_pool>(accounting, streams, kind, device, options);
+      return owning_ptr<memory_pool>(new driver_pool(accounting, streams, kind, device, options));
     }
-    default: return std::make_unique<caching_pool>(accounting, kind, device, options);
+    default: return owning_ptr<memory_pool>(new caching_pool(accounting, kind, device, options));
   }
 }
 

@@ -44,7 +44,7 @@ void tell(const std::function<void(timeline&)>& f, timeline& on) noexcept {
 
 }  // namespace
 
-graph::graph(std::unique_ptr<state> s) : state_(std::move(s)) {}
+graph::graph(owning_ptr<state> s) : state_(std::move(s)) {}
 graph::graph() noexcept = default;
 graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
@@ -92,7 +92,7 @@ graph capture(stream_ref s, detail::function_ref<void()> body) {
   need_current(s);
   capture_session session(s.timeline());
   body();
-  auto made = std::make_unique<graph::state>();
+  auto made = make_owning<graph::state>();
   made->serial = runtime::current().serial();
   made->captured = session.finish();
   return graph(std::move(made));

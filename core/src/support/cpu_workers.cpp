@@ -105,7 +105,7 @@ struct cpu_workers::team {
   const pid_t process = ::getpid();
 };
 
-cpu_workers::cpu_workers(unsigned threads, const std::vector<int>& cores) : team_(std::make_unique<team>()) {
+cpu_workers::cpu_workers(unsigned threads, const std::vector<int>& cores) : team_(make_owning<team>()) {
   team_->shares = std::vector<team::share>(threads);
   try {
     for (; threads_ < threads; ++threads_)

@@ -15,6 +15,10 @@ void throw_narrow_sweep(const std::string& name) {
 void throw_partial_reproducible() {
   throw invalid_argument("a reproducible reduction runs over all cells of an array: give it owned(array)");
 }
+void append_bytes(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+  const auto* p = static_cast<const std::byte*>(from);
+  to.insert(to.end(), p, p + bytes);
+}
 void need_one_cut(const member_grid& grid, const std::string& text) {
   if (grid.cuts() > 1)
     throw invalid_argument(

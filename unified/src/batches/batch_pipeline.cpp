@@ -67,7 +67,7 @@ batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores,
       stores_(stores),
       background_(threads == batch_threads::background),
       scopes_(scopes),
-      own_(std::make_unique<workers>()) {
+      own_(make_owning<workers>()) {
   if (!background_) return;
   abandoned::add(*this);
   try {

@@ -3,11 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <iosfwd>
-#include <memory>
 #include <string>
 
 #include "ferry/core/detail/accounting/allocation_observer.hpp"
 #include "ferry/core/detail/support/mutex.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -41,7 +41,7 @@ class allocation_log : private detail::allocation_observer {
   const std::string name_;
   detail::mutex mutex_;
   bool told_ FERRY_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<std::ofstream> file_ FERRY_GUARDED_BY(mutex_);
+  detail::owning_ptr<std::ofstream> file_ FERRY_GUARDED_BY(mutex_);
   std::uint64_t runtime_;
 };
 

@@ -2,7 +2,6 @@
 /// Copies between arrays, views and host memory of all kinds and devices.
 #pragma once
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/copies/cpu_elements.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/version.hpp"
 
@@ -58,7 +58,7 @@ class begun_upload {
 
  private:
   struct parts;
-  std::unique_ptr<parts> parts_;
+  detail::owning_ptr<parts> parts_;
 };
 
 // Throws use_after_free.

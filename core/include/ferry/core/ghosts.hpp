@@ -100,8 +100,8 @@ class ghost_cells {
     const detail::array_look look = a.look();
     const std::vector<std::size_t> widths = detail::checked_ghost_widths(w, Rank, look);
     for (std::size_t d = 0; d != Rank; ++d) widths_[d] = widths[d];
-    sides_ = detail::checked_sides(sides, widths, look);
-    detail::need_interior(widths, {a.extents().data(), Rank}, look);
+    sides_ = detail::checked_sides(sides, {widths.data(), widths.size()}, look);
+    detail::need_interior({widths.data(), widths.size()}, {a.extents().data(), Rank}, look);
   }
 
   /// Returns the array with its ghost cells.

@@ -3,9 +3,9 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 #include "ferry/core/detail/support/function_ref.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 #include "ferry/core/source_line.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/version.hpp"
@@ -30,12 +30,12 @@ class graph {
   /// @throws invalid_argument if there is no work
   void launch(stream_ref s, source_line at = source_line::here());
   /// True if a capture was assigned, and not moved away.
-  explicit operator bool() const { return state_ != nullptr; }
+  explicit operator bool() const { return static_cast<bool>(state_); }
 
  private:
   struct state;
-  explicit graph(std::unique_ptr<state> s);
-  std::unique_ptr<state> state_;
+  explicit graph(detail::owning_ptr<state> s);
+  detail::owning_ptr<state> state_;
   friend graph capture(stream_ref s, detail::function_ref<void()> body);
 };
 

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/ordering/access_policy.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/pool_options.hpp"
 #include "ferry/version.hpp"
@@ -57,7 +57,7 @@ class runtime {
   /// Timelines of all streams.
   detail::timelines& streams() { return *streams_; }
   /// All devices; never empty.
-  std::span<const device> devices() const { return devices_; }
+  std::span<const device> devices() const { return {devices_.data(), devices_.size()}; }
   /// Properties of a device.
   /// @throws invalid_argument if there is no such device
   const detail::device_properties& properties(int device) const;
@@ -114,22 +114,22 @@ class runtime {
 
  private:
   const std::uint64_t serial_;
-  std::unique_ptr<detail::backend> backend_;
+  detail::owning_ptr<detail::backend> backend_;
   const bool simulated_;
   const check_level level_;
   std::vector<device> devices_;
   std::vector<detail::device_properties> properties_;
   bool migrates_ = true, reaches_pageable_ = true;
   // Each has a header of its own, which programs do not need.
-  std::unique_ptr<detail::timelines> streams_;
-  std::unique_ptr<detail::memory_accounting> memory_;
-  std::unique_ptr<detail::runtime_pools> pools_;
-  std::unique_ptr<detail::foreign_memory> foreign_;
-  std::unique_ptr<detail::memory_checker> checker_;
-  std::unique_ptr<detail::peer_grants> peers_;
-  std::unique_ptr<detail::host_pinned_pages> host_pinned_pages_;
-  std::unique_ptr<detail::copy_engine> copies_;
-  std::unique_ptr<detail::access_policy> owned_policy_;
+  detail::owning_ptr<detail::timelines> streams_;
+  detail::owning_ptr<detail::memory_accounting> memory_;
+  detail::owning_ptr<detail::runtime_pools> pools_;
+  detail::owning_ptr<detail::foreign_memory> foreign_;
+  detail::owning_ptr<detail::memory_checker> checker_;
+  detail::owning_ptr<detail::peer_grants> peers_;
+  detail::owning_ptr<detail::host_pinned_pages> host_pinned_pages_;
+  detail::owning_ptr<detail::copy_engine> copies_;
+  detail::owning_ptr<detail::access_policy> owned_policy_;
   std::atomic<detail::access_policy*> policy_{nullptr};
 };
 

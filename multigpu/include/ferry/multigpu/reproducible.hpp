@@ -32,6 +32,8 @@ namespace detail {
 inline constexpr std::size_t reproducible_chunk = 256;
 
 [[noreturn]] void throw_partial_reproducible();
+// Appends the bytes at an address to a list.
+void append_bytes(std::vector<std::byte>& to, const void* from, std::size_t bytes);
 // Throws invalid_argument if an array is cut along several axes. text: the array, or its distribution.
 void need_one_cut(const member_grid& grid, const std::string& text);
 template <class A>
@@ -116,13 +118,13 @@ class reproducible_scalar {
     if (pieces_.empty()) detail::throw_moved_from("the reproducible result");
     std::vector<std::byte> mine;
     for (const piece& p : pieces_) pack(p, mine);
-    if (!detail::spans_processes(team_)) return joined(mine);
+    if (!detail::spans_processes(team_)) return joined({mine.data(), mine.size()});
     constexpr const char* what = "reading a reproducible result of all members";
     std::size_t bytes = 0;
     detail::for_each_process(team_, mine.size(), what, [&](std::size_t n) { bytes += n; });
     std::vector<std::byte> all(bytes);
-    detail::join_processes(team_, mine, all, what);
-    return joined(all);
+    detail::join_processes(team_, {mine.data(), mine.size()}, {all.data(), all.size()}, what);
+    return joined({all.data(), all.size()});
   }
   /// True if the parts of this process are complete. Never blocks.
   bool is_ready() const {
@@ -154,17 +156,13 @@ class reproducible_scalar {
   struct header {
     std::uint64_t first, head_rows, chunks, tail_first, tail_rows, columns;
   };
-  static void put(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
-    const auto* p = static_cast<const std::byte*>(from);
-    to.insert(to.end(), p, p + bytes);
-  }
   static void pack(const piece& p, std::vector<std::byte>& to) {
     const header h{p.first,      p.head.extent(0), p.chunks.size(),
                    p.tail_first, p.tail.extent(0), std::max(p.head.extent(1), p.tail.extent(1))};
-    put(to, &h, sizeof h);
-    for (const T& x : p.head) put(to, &x, sizeof x);
-    for (const T& x : p.chunks) put(to, &x, sizeof x);
-    for (const T& x : p.tail) put(to, &x, sizeof x);
+    detail::append_bytes(to, &h, sizeof h);
+    for (const T& x : p.head) detail::append_bytes(to, &x, sizeof x);
+    for (const T& x : p.chunks) detail::append_bytes(to, &x, sizeof x);
+    for (const T& x : p.tail) detail::append_bytes(to, &x, sizeof x);
   }
   T joined(std::span<const std::byte> pieces) const {
     std::size_t at = 0;

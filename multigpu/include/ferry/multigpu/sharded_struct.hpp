@@ -133,7 +133,7 @@ requires(sharded_struct<First> || (sharded_struct<More> || ...)) void exchange_h
   };
   detail::each_array_of(first, add), (detail::each_array_of(more, add), ...);
   if (!of) return;  // no arrays
-  detail::exchange(*of, plans);
+  detail::exchange(*of, {plans.data(), plans.size()});
   const auto note = [](auto& a, const detail::member_path&) { detail::halos_are_filled(a); };
   detail::each_array_of(first, note), (detail::each_array_of(more, note), ...);
 }

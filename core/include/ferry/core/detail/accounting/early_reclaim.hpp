@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 #include "ferry/core/detail/accounting/limit_enforcer.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -38,7 +38,7 @@ class early_reclaim {
   const limit_enforcer& limits_;
   const pool_registry& pools_;
   std::atomic<bool> under_pressure_{false};
-  std::unique_ptr<progress> progress_;
+  owning_ptr<progress> progress_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,12 +1,12 @@
 // Launches, ordered by the accesses of their arguments.
 #pragma once
-#include <memory>
 #include <vector>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -55,7 +55,7 @@ class staged_launch final : public ordered_launch {
   ~staged_launch();
   void add(const allocation_ref& owner, byte_range where, bool write) override;
   // Addresses in the staging copies. Valid as long as this object.
-  relocation addresses() const { return relocation(pieces_); }
+  relocation addresses() const { return relocation({pieces_.data(), pieces_.size()}); }
   // The argument with addresses of its staging copy.
   template <class A>
   A moved(const A& a) const {
@@ -64,7 +64,7 @@ class staged_launch final : public ordered_launch {
     } else if constexpr (is_array_argument<A>) {
       const allocation_ref* owner = owner_of(a.bytes);
       if (!owner) return a;
-      const relocation move(pieces_);
+      const relocation move = addresses();
       const auto* begin = move(a.bytes.begin);
       A there = a;
       there.owner = owner;
@@ -83,8 +83,8 @@ class staged_launch final : public ordered_launch {
   void run(submission submit) override;
   void run_captured(submission submit);
   std::vector<access> uses_;
-  std::unique_ptr<lanes> lanes_;
-  std::vector<std::unique_ptr<staging_copy>> copies_;
+  owning_ptr<lanes> lanes_;
+  std::vector<owning_ptr<staging_copy>> copies_;
   std::vector<relocation::piece> pieces_;
 };
 

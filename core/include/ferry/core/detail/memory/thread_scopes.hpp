@@ -1,7 +1,6 @@
 // Settings of one thread's scopes for new arrays, for threads that work on its behalf.
 #pragma once
 #include <deque>
-#include <utility>
 
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/memory_label.hpp"
@@ -17,16 +16,8 @@ class thread_scopes {
   using named = pool_scope::scopes::node;
 
  public:
-  thread_scopes() : tag_(this_thread_state.tag), device_(default_device()) {
-    named* inner = nullptr;
-    for (auto* n = pool_scope::scopes::innermost(); n; n = n->outer) {
-      if (n->ended.load(std::memory_order_relaxed)) continue;
-      named& copy =
-          pools_.emplace_back(pool_scope::named{pool::named(n->value.what), n->value.device}, nullptr, nullptr);
-      if (inner) inner->outer = &copy;
-      inner = &copy;
-    }
-  }
+  thread_scopes();
+  ~thread_scopes();
   thread_scopes(const thread_scopes&) = delete;
   thread_scopes& operator=(const thread_scopes&) = delete;
 
@@ -34,10 +25,7 @@ class thread_scopes {
   // throw later.
   class use {
    public:
-    explicit use(const thread_scopes& as) noexcept
-        : pools_(pool_scope::scopes::exchange(as.pools_.empty() ? nullptr : &as.pools_.front())),
-          tag_(std::exchange(this_thread_state.tag, as.tag_)),
-          device_(as.device_, device_scope::unchecked{}) {}
+    explicit use(const thread_scopes& as) noexcept;
     ~use() { pool_scope::scopes::exchange(pools_), this_thread_state.tag = tag_; }
     use(const use&) = delete;
     use& operator=(const use&) = delete;

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "ferry/core/detail/ordering/array_text.hpp"
 #include "ferry/core/detail/ordering/memory_resource.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -22,11 +22,12 @@ class rare_text {
   const std::string& get() const { return text_ ? *text_ : none(); }
   operator const std::string&() const { return get(); }
   bool empty() const { return !text_ || text_->empty(); }
+  // Stores nothing if there is no text: other threads may read the empty name.
   void clear() noexcept {
-    if (text_) text_.reset();
+    if (text_) text_ = {};
   }
   rare_text& operator=(std::string text) {
-    text_ = text.empty() ? nullptr : std::make_unique<std::string>(std::move(text));
+    text_ = text.empty() ? owning_ptr<std::string>() : make_owning<std::string>(std::move(text));
     return *this;
   }
 
@@ -35,7 +36,7 @@ class rare_text {
     static const auto* empty = new std::string;
     return *empty;
   }
-  std::unique_ptr<std::string> text_;
+  owning_ptr<std::string> text_;
 };
 
 // Two cache lines: the first for submissions, the second for the owner of the bytes.

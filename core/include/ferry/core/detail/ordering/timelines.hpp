@@ -15,12 +15,14 @@
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/mutex.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
 class timelines {
  public:
-  explicit timelines(detail::backend& backend) : backend_(backend) {}
+  explicit timelines(detail::backend& backend);
+  ~timelines();
   detail::backend& backend() const { return backend_; }
 
   // Returns a cached stream, or creates one, which may block.
@@ -63,14 +65,14 @@ class timelines {
   timeline& create(int device, int priority, native_stream stream, stream_origin origin) FERRY_LOCKED(mutex_);
   detail::backend& backend_;
   mutable mutex mutex_;
-  std::deque<std::unique_ptr<timeline>> all_ FERRY_GUARDED_BY(mutex_);                    // by id
+  std::deque<owning_ptr<timeline>> all_ FERRY_GUARDED_BY(mutex_);                         // by id
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_ FERRY_GUARDED_BY(mutex_);  // by device and priority
   std::map<std::pair<int, std::uint64_t>, timeline*> foreign_ FERRY_GUARDED_BY(mutex_);   // by device and stream id
   std::map<int, std::string> failures_ FERRY_GUARDED_BY(mutex_);                          // by device
   // by device: the timeline to query for a failure
   std::map<int, timeline*> asked_ FERRY_GUARDED_BY(mutex_);
   std::atomic<unsigned> failed_{0};
-  const std::shared_ptr<host_task_failures> task_failures_ = std::make_shared<host_task_failures>();
+  const std::shared_ptr<host_task_failures> task_failures_;
   std::size_t expected_ FERRY_GUARDED_BY(mutex_) = 64;
 };
 

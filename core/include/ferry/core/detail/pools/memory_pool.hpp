@@ -8,6 +8,7 @@
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 #include "ferry/core/pool_options.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -58,7 +59,7 @@ class memory_pool : public memory_source, public memory_resource {
 pool_options options_for(memory_kind kind, pool_options options, const driver_quirks& quirks);
 // Creates a pool of options.kind; automatic means split. Throws invalid_argument for invalid options, or options that
 // the kind lacks; not_supported if the backend lacks the kind.
-std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
-                                       const pool_options& options);
+owning_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
+                                  const pool_options& options);
 
 }  // namespace ferry::inline FERRY_ABI::detail

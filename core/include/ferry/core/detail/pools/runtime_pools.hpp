@@ -1,7 +1,6 @@
 // The pools of one runtime: one of each kind of memory on each device, and those that programs create.
 #pragma once
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
@@ -9,6 +8,7 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/mutex.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -49,11 +49,11 @@ class runtime_pools {
   timelines& streams_;
   const std::size_t devices_;
   const pool_kind default_kind_;
-  std::vector<std::unique_ptr<memory_pool>> usual_;  // by kind and device
-  std::vector<std::unique_ptr<memory_pool>> lines_;  // of cache lines in pinned memory, by device; none without caching
+  std::vector<owning_ptr<memory_pool>> usual_;  // by kind and device
+  std::vector<owning_ptr<memory_pool>> lines_;  // of cache lines in pinned memory, by device; none without caching
   mutable mutex mutex_;
-  std::vector<std::unique_ptr<memory_pool>> extra_ FERRY_GUARDED_BY(mutex_);  // pools that programs created
-  std::vector<memory_pool*> unused_ FERRY_GUARDED_BY(mutex_);                 // the returned ones among them
+  std::vector<owning_ptr<memory_pool>> extra_ FERRY_GUARDED_BY(mutex_);  // pools that programs created
+  std::vector<memory_pool*> unused_ FERRY_GUARDED_BY(mutex_);            // the returned ones among them
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

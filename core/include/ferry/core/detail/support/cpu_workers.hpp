@@ -1,11 +1,11 @@
 // Threads of the CPU that run the kernels of simulated devices together.
 #pragma once
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -29,7 +29,7 @@ class cpu_workers {
  private:
   struct team;
 
-  std::unique_ptr<team> team_;
+  owning_ptr<team> team_;
   unsigned threads_ = 1;
 };
 

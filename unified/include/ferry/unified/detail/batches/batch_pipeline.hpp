@@ -5,7 +5,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "ferry/core/detail/support/function_ref.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/mutex.hpp"
+#include "ferry/core/detail/support/owning_ptr.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -102,7 +102,7 @@ class batch_pipeline {
   bool ended_ FERRY_GUARDED_BY(mutex_) = false, stopped_ FERRY_GUARDED_BY(mutex_) = false;
   std::exception_ptr failed_ FERRY_GUARDED_BY(mutex_);
   struct workers;  // the threads, and the condition variable that they wait for
-  std::unique_ptr<workers> own_;
+  owning_ptr<workers> own_;
   const void* loop_ FERRY_GUARDED_BY(mutex_) = nullptr;  // address that identifies the thread that took the last piece
 };
 
