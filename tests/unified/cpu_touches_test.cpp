@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(more_lines_than_are_shown) {
   BOOST_TEST(!has(fr::explain(u), "more line"));
   BOOST_TEST(!has(fr::report_migration().table(), "more line"));
   (void)u.begin(fr::source_line{"some.cpp", 33});
-  BOOST_TEST(has(fr::explain(u), "and 1 more line of the CPU, 1 ask\n"), fr::explain(u));
+  BOOST_TEST(has(fr::explain(u), "and 1 more line of the CPU, 1 check\n"), fr::explain(u));
   for (int line = 33; line <= 40; ++line) (void)u.begin(fr::source_line{"some.cpp", line});
   const std::string own_name = "some.cpp";  // a header has a different name in each file that includes it
   (void)u.begin(fr::source_line{own_name.c_str(), 5});
