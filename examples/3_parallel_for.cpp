@@ -1,4 +1,5 @@
-// 3. The hot loop becomes a functor, which the GPU runs. g++ compiles this program, without nvcc: ferry compiles the functor for the GPU at its first launch. The CPU waits where it reads what the GPU wrote.
+// 3. The hot loop becomes a functor, which the GPU runs. g++ compiles this program, without nvcc: ferry compiles the
+// functor for the GPU at its first launch. The CPU waits where it reads what the GPU wrote.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

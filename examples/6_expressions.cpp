@@ -1,4 +1,6 @@
-// 6. Array notation: each statement is one pass over the rows of each GPU. `shift` reads neighbouring cells and the edges; what other GPUs own is exchanged meanwhile. No functor remains. Under `mpirun`, the GPUs of all processes take part.
+// 6. Array notation: each statement is one pass over the rows of each GPU. `shift` reads neighbouring cells and the
+// edges; what other GPUs own is exchanged meanwhile. No functor remains. Under `mpirun`, the GPUs of all processes take
+// part.
 // as: host
 #include <algorithm>
 #include <cmath>

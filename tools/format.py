@@ -3,8 +3,9 @@
 
     tools/format.py FILE... | --check FILE... | --self-test
 
-clang-format 14 takes the braces in the macro's arguments for lists of values, and leaves comments as they are. --check
-changes nothing, lists the files that are not formatted and the lines of more than 120 columns, and fails if there are any.
+clang-format 14 takes the braces in the macro's arguments for lists of values, and does not break comments behind code.
+--check changes nothing, lists the files that are not formatted and the lines of more than 120 columns, and fails if
+there are any.
 """
 import argparse
 import concurrent.futures

@@ -3,12 +3,13 @@
 
     tools/tour.py [--readme FILE] [--examples DIR] [--check | --self-test]
 
-The programs are DIR/1_*.cpp, 2_*.cpp and so on. The first line of each is a comment, "// N. What this step does", which
-becomes the text above its lines. Lines of the build (`// as: host`) are not shown. They go between <!-- tour:begin -->
-and <!-- tour:end -->. --check changes nothing, and fails if the README differs from the programs.
+The programs are DIR/1_*.cpp, 2_*.cpp and so on. Each begins with a comment of one or more lines, "// N. What this step
+does", which becomes the text above its lines. Lines of the build (`// as: host`) are not shown. They go between
+<!-- tour:begin --> and <!-- tour:end -->. --check changes nothing, and fails if the README differs from the programs.
 """
 import argparse
 import difflib
+import itertools
 import pathlib
 import re
 import sys
@@ -25,10 +26,11 @@ def programs(folder):
     steps = []
     for number, path in enumerate(found, 1):
         lines = path.read_text().splitlines()
-        title = TITLE.fullmatch(lines[0]) if lines else None
+        head = list(itertools.takewhile(lambda line: line.startswith("// ") and not line.startswith("// as: "), lines))
+        title = TITLE.fullmatch(" ".join(head[:1] + [line[3:] for line in head[1:]]))
         if not path.name.startswith(f"{number}_") or not title or int(title[1]) != number:
             sys.exit(f"{path}: must be {number}_*.cpp and begin with '// {number}. What this step does'")
-        steps.append((path, title[2], [line for line in lines[1:] if not line.startswith("// as: ")]))
+        steps.append((path, title[2], [line for line in lines[len(head):] if not line.startswith("// as: ")]))
     if len(steps) < 2:
         sys.exit(f"{folder}: a tour needs at least two programs")
     return steps

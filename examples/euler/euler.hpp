@@ -1,5 +1,5 @@
-// The Euler equations of an ideal gas in two dimensions, by finite volumes of first order with the fluxes of Harten, Lax
-// and van Leer (SIAM Review 25 (1983) 35). The devices and the serial solver share its formulas.
+// The Euler equations of an ideal gas in two dimensions, by finite volumes of first order with the fluxes of Harten,
+// Lax and van Leer (SIAM Review 25 (1983) 35). The devices and the serial solver share its formulas.
 #pragma once
 #include <ferry/multigpu.hpp>
 #include <ferry/multigpu/exchange_plan.hpp>

@@ -1,5 +1,5 @@
-// 1. Conjugate gradients on a sparse matrix of Eigen, on the CPU. M. R. Hestenes, E. Stiefel, "Methods of Conjugate Gradients for
-// Solving Linear Systems", 1952.
+// 1. Conjugate gradients on a sparse matrix of Eigen, on the CPU. M. R. Hestenes, E. Stiefel, "Methods of Conjugate
+// Gradients for Solving Linear Systems", 1952.
 #include <utility>
 
 #include "../support/porting.hpp"

@@ -1,4 +1,5 @@
-// 4. Everything runs on the GPU, in device arrays. The coefficients stay there; the CPU sees the residual one step late.
+// 4. Everything runs on the GPU, in device arrays. The coefficients stay there; the CPU sees the residual one step
+// late.
 #include <ferry/core.hpp>
 #include <utility>
 

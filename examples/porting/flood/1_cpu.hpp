@@ -1,5 +1,6 @@
-// 1. Rain on a valley, on the CPU: water in pipes between cells of 1 m x 1 m. X. Mei, P. Decaudin, B.-G. Hu, "Fast Hydraulic
-// Erosion Simulation and Visualization on GPU", Pacific Graphics 2007, sections 3.1 and 3.2. The edges are open.
+// 1. Rain on a valley, on the CPU: water in pipes between cells of 1 m x 1 m. X. Mei, P. Decaudin, B.-G. Hu, "Fast
+// Hydraulic Erosion Simulation and Visualization on GPU", Pacific Graphics 2007, sections 3.1 and 3.2. The edges are
+// open.
 #include <vector>
 
 #include "../support/porting.hpp"

@@ -1,4 +1,5 @@
-// 3. The first hot loop becomes a functor, which the GPU runs. The second one still runs on the CPU, which waits for it.
+// 3. The first hot loop becomes a functor, which the GPU runs. The second one still runs on the CPU, which waits for
+// it.
 #include <ferry/core.hpp>
 
 #include "../support/porting.hpp"

@@ -1,4 +1,5 @@
-// 2. Vectors become unified arrays of two and three dimensions, without indices by hand. The CPU still does all the work.
+// 2. Vectors become unified arrays of two and three dimensions, without indices by hand. The CPU still does all the
+// work.
 #include <ferry/unified.hpp>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// The fluid of all steps: a basin of n x n cells with walls and a disc, in which two streams pass each other. The formulas
-// are those of examples/lattice_boltzmann.
+// The fluid of all steps: a basin of n x n cells with walls and a disc, in which two streams pass each other. The
+// formulas are those of examples/lattice_boltzmann.
 #pragma once
 #include <cstddef>
 

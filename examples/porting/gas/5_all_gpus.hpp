@@ -1,4 +1,5 @@
-// 5. The cells are distributed over all GPUs. A plan exchanges the states that other GPUs read, and renumbers neighbours.
+// 5. The cells are distributed over all GPUs. A plan exchanges the states that other GPUs read, and renumbers
+// neighbours.
 #include <ferry/ferry.hpp>
 #include <ferry/multigpu/exchange_plan.hpp>
 #include <utility>

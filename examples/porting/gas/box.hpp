@@ -1,5 +1,5 @@
-// The gas of all steps: cells of a mesh of triangles in a box with walls, with high pressure in a disc. The formulas are
-// those of examples/euler.
+// The gas of all steps: cells of a mesh of triangles in a box with walls, with high pressure in a disc. The formulas
+// are those of examples/euler.
 #pragma once
 #include <cmath>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// 3. The loop over the cells, nearly all of the time, becomes a functor, which the GPU runs. The CPU still sets the ghost
-// cells.
+// 3. The loop over the cells, nearly all of the time, becomes a functor, which the GPU runs. The CPU still sets the
+// ghost cells.
 #include <ferry/unified.hpp>
 #include <utility>
 

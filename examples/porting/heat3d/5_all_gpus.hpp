@@ -1,5 +1,5 @@
-// 5. The planes of axis 0 are distributed over all GPUs, and halos are the ghost cells. A sweep computes the planes that
-// neighbours read first, and exchanges them meanwhile.
+// 5. The planes of axis 0 are distributed over all GPUs, and halos are the ghost cells. A sweep computes the planes
+// that neighbours read first, and exchanges them meanwhile.
 #include <ferry/ferry.hpp>
 #include <utility>
 

@@ -1,5 +1,6 @@
-// 1. Charges that repel each other in a grounded box, on the CPU; a beam brings more of them in every step. Particle-in-cell:
-// C. K. Birdsall, A. B. Langdon, "Plasma Physics via Computer Simulation", 1985; the field is found by Jacobi's relaxation.
+// 1. Charges that repel each other in a grounded box, on the CPU; a beam brings more of them in every step.
+// Particle-in-cell: C. K. Birdsall, A. B. Langdon, "Plasma Physics via Computer Simulation", 1985; the field is found
+// by Jacobi's relaxation.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,5 @@
-// 3. The loops over particles become functors, which the GPU runs; charges are added atomically. The rest stays on the CPU.
+// 3. The loops over particles become functors, which the GPU runs; charges are added atomically. The rest stays on the
+// CPU.
 #include <ferry/core.hpp>
 
 #include "../support/porting.hpp"
