@@ -6,9 +6,9 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// As std::unique_ptr, for members of classes in headers. std::unique_ptr<T> costs every source that includes the header
-// some 10 ms of g++ and 60 of nvcc for each T (decision 77). T must be complete where the destructor is called, or an
-// assignment.
+// As std::unique_ptr, for members of classes in headers. Each instance costs every source that includes the header 0.4
+// of what an instance of std::unique_ptr costs g++, and 0.3 of what it costs nvcc (decision 77). T must be complete
+// where the destructor is called, or an assignment.
 template <class T>
 class owning_ptr {
  public:
