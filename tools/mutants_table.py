@@ -160,6 +160,8 @@ MUTANTS = [
      (GUARD, "  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });\n", ""),
      (GUARD, "for (const joint_guard::part& p : parts) p.on->lock();",
       "for (const joint_guard::part& p : parts) p.on->lock(), std::this_thread::yield();")),
+    ("R14", "joint operations do not interrupt the count of submissions that makes an exclusive owner",
+     (GUARD, "    l.note_other_use();\n", "")),
     ("R16", "joint operations do not wait", (GUARD, "    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
     ("R16", "joint operations are not logged", (GUARD, "a.what->history.add(*p.on, p.at, a.where, a.write);", "(void)a;")),
     # Raw pointers.

@@ -126,6 +126,11 @@ BOOST_AUTO_TEST_CASE(joint_operations_take_histories_back) {
     if (!is_exclusive(x, s) || !is_exclusive(y, t)) return false;
     for (u32 i = 0; i < 2 * calm; ++i) both(common, common);  // 1
     if (is_exclusive(common, s) || is_exclusive(common, t) || is_exclusive(x, s) || is_exclusive(y, t)) return false;
+    for (u32 i = 0; i < 2 * calm; ++i) {  // a joint operation interrupts the count of submissions
+      fr::parallel_for(s, 64, add_one{}, x);
+      if (is_exclusive(x, s)) return false;
+      both(common, common);
+    }
     fr::parallel_for(s, 64, add_one{}, common);  // 2, after t's reads
     both(x, y);
     fr::parallel_for(other, 64, add_from{}, sum, fr::in(x));

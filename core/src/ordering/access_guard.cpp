@@ -53,7 +53,7 @@ class locked_logs {
       l.add(on, at, uses_[i].where, uses_[i].write);
       if (i + 1 < uses_.size() && uses_[i + 1].what == uses_[i].what) continue;
       shared |= l.take_contended();
-      l.note_exclusive_use(on, exclusive);
+      exclusive ? l.note_exclusive_use(on) : l.note_other_use();
       l.unlock();
     }
     return shared;
@@ -124,7 +124,7 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
   bool shared = false;
   each_log(all, [&](access_history& l) {
     shared |= l.take_contended();
-    l.note_exclusive_use(*parts.front().on, false);  // the next submissions count from here
+    l.note_other_use();
   });
   return shared;
 }

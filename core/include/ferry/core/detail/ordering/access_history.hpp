@@ -100,12 +100,11 @@ class access_history {
   }
   // Counts consecutive submissions whose histories are all of this kind. At uses_until_exclusive, `by` becomes the
   // exclusive owner.
-  void note_exclusive_use(timeline& by, bool exclusive) {
-    if (!exclusive)
-      exclusive_uses_ = 0;
-    else if (++exclusive_uses_ >= uses_until_exclusive)
-      exclusive_owner_.store(&by, std::memory_order_release);
+  void note_exclusive_use(timeline& by) {
+    if (++exclusive_uses_ >= uses_until_exclusive) exclusive_owner_.store(&by, std::memory_order_release);
   }
+  // Another submission came between: the count begins again.
+  void note_other_use() { exclusive_uses_ = 0; }
   // Sets the host-clean bit after a wait of the CPU that began when writes() was `since`. Has no effect if there are
   // newer or incomplete writes.
   void mark_host_clean(std::uint64_t since) noexcept;
