@@ -20,6 +20,19 @@ struct element {
 
 using list = ferry::detail::small_vector<element, 2>;
 
+// The copy that brings until_throw to 0 throws.
+struct copied {
+  static inline int until_throw = 0;
+  static inline int alive = 0;
+  copied() { ++alive; }
+  copied(const copied&) {
+    if (until_throw > 0 && --until_throw == 0) throw 2;
+    ++alive;
+  }
+  copied(copied&&) noexcept { ++alive; }
+  ~copied() { --alive; }
+};
+
 std::vector<int> values(const list& l) {
   std::vector<int> all;
   for (const element& e : l.get()) all.push_back(e.value);
@@ -64,6 +77,18 @@ BOOST_AUTO_TEST_CASE(vectors_are_copied_and_moved) {
     l.add().value = 8;
     BOOST_TEST((l.size() == before.size() + 1 && values(l).back() == 8));
   }
+}
+
+// AddressSanitizer finds what memory is left.
+BOOST_AUTO_TEST_CASE(a_copy_that_fails_leaves_nothing) {
+  for (const int count : {2, 6}) {
+    ferry::detail::small_vector<copied, 2> l;
+    for (int i = 0; i < count; ++i) l.add();
+    copied::until_throw = count;
+    BOOST_CHECK_THROW((ferry::detail::small_vector<copied, 2>(l)), int);
+    BOOST_TEST((copied::alive == count && l.size() == static_cast<std::size_t>(count)));
+  }
+  BOOST_TEST(copied::alive == 0);
 }
 
 BOOST_AUTO_TEST_CASE(elements_that_own_memory_are_destroyed_once) {
