@@ -90,8 +90,8 @@ class batch_pipeline {
   const thread_scopes& scopes_;
   mutex mutex_;
   // Numbers of pieces that were read, uploaded, taken by the loop, finished by the loop, and whose slots are free
-  // again. The reading thread alone uses read_. The storing thread, if any, alone changes released_: it reads it
-  // without the lock.
+  // again. The reading thread alone uses read_. The storing thread alone changes released_, or done() if no piece is
+  // stored; that thread reads it without the lock.
   std::size_t read_ = 0;
   std::size_t loaded_ FERRY_GUARDED_BY(mutex_) = 0, given_ FERRY_GUARDED_BY(mutex_) = 0;
   std::size_t done_ FERRY_GUARDED_BY(mutex_) = 0;
