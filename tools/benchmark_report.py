@@ -3,18 +3,21 @@
 
     tools/benchmark_report.py [--results DIR] [--check] [--print]
 
-In both pages the text goes between <!-- benchmarks:begin --> and <!-- benchmarks:end -->. Reads DIR/*.jsonl, one result per
-line. For each benchmark, system and number of devices, the newest result counts: by date, then by position in the files in
-the order of their names. --check changes nothing, and fails if a page differs from the results.
+In both pages the text goes between <!-- benchmarks:begin --> and <!-- benchmarks:end -->. Reads DIR/*.jsonl, one result
+per line. For each benchmark, system and number of devices, the newest result counts: by date, then by position in the
+files in the order of their names. --check changes nothing, and fails if a page differs from the results.
 """
 import argparse
 import json
 import pathlib
+import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- benchmarks:begin -->", "<!-- benchmarks:end -->"
-NEEDED = {"name", "value", "unit", "baseline", "ratio", "bound", "holds", "machine", "devices", "driver", "date", "commit"}
+NEEDED = {"name", "value", "unit", "baseline", "ratio", "bound", "holds", "machine", "devices", "driver", "date",
+          "commit"}
 
 
 def read(folder):
@@ -44,6 +47,12 @@ def cell(text):
     return str(text).replace("|", "\\|")
 
 
+def wrapped(text, indent=""):
+    """The text in lines of at most 120 columns. None begins with an operator, which Markdown may read as a list."""
+    text = re.sub(r" ([-+*<>]=? )", r"\0\1", text)
+    return textwrap.fill(text, 120, break_on_hyphens=False, subsequent_indent=indent).replace("\0", " ")
+
+
 def row(result):
     baseline, ratio = result["baseline"], result["ratio"]
     against = f"{number(baseline['value'])} {result['unit']} ({baseline['what']})" if baseline else ""
@@ -64,7 +73,7 @@ def places(results):
 def tables(results):
     lines = []
     for place, stamps, here in places(results):
-        lines += [f"## {place}", "", f"{stamps}", "", "| benchmark | ferry | baseline | ratio | bound | |",
+        lines += [f"## {place}", "", wrapped(stamps), "", "| benchmark | ferry | baseline | ratio | bound | |",
                   "|---|---|---|---|---|---|", *map(row, here), ""]
     return "\n".join(lines) or "No results yet.\n"
 
@@ -73,9 +82,10 @@ def summary(results):
     lines = []
     for place, _, here in places(results):
         bound = [r for r in here if r["holds"] is not None]
-        failing = [f"{cell(r['name'])} ({number(r['value'])} {r['unit']}; {r['bound']})" for r in bound if not r["holds"]]
-        lines.append(f"- {place}: {len(bound) - len(failing)} of {len(bound)} bounds hold"
-                     + (f". Not: {'; '.join(failing)}" if failing else ""))
+        failing = [f"{cell(r['name'])} ({number(r['value'])} {r['unit']}; {r['bound']})"
+                   for r in bound if not r["holds"]]
+        lines.append(wrapped(f"- {place}: {len(bound) - len(failing)} of {len(bound)} bounds hold"
+                             + (f". Not: {'; '.join(failing)}" if failing else ""), "  "))
     return "\n".join(lines) + "\n"
 
 

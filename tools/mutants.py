@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """Breaks the ordering rules one at a time, in a copy of the sources: each time a test must fail.
 
-    tools/mutants.py [--sample N [--rotation R]] [--only TEXT]... [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
-                     [--results FILE] [--until SECONDS]
+    tools/mutants.py [--sample N [--rotation R]] [--only TEXT]... [--all-tests] [--list] [--jobs N] [--seeds N]
+                     [--compiler CXX] [--results FILE] [--until SECONDS]
 
-The planted bugs are in tools/mutants_*.py; each replaces a text that must occur exactly once in its file. Tests are built
-without CUDA. Each test case runs in its own process: a failed check, a crash and a hang count as caught. First runs the test
-that docs/mutants.md names, with the bug in the library and in that test's source. If it passes, or the page does not list the
-bug, the bug is planted in one source after the other, then in all, and cases run, fast ones first, until one catches it; --all-tests runs all, and lists
-those that catch it. The random programs of two threads run last. If they do not catch the bug, either, the random programs run
-again with more seeds.
+The planted bugs are in tools/mutants_*.py; each replaces a text that must occur exactly once in its file. Tests are
+built without CUDA. Each test case runs in its own process: a failed check, a crash and a hang count as caught. First
+runs the test that docs/mutants.md names, with the bug in the library and in that test's source. If it passes, or the
+page does not list the bug, the bug is planted in one source after the other, then in all, and cases run, fast ones
+first, until one catches it; --all-tests runs all, and lists those that catch it. The random programs of two threads run
+last. If they do not catch the bug, either, the random programs run again with more seeds.
 A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.
---results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until plants
-no more bugs after SECONDS. A static_assert that fails counts as caught.
-Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, a bug's text is not in its
-file, or it does not compile.
+--results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until
+plants no more bugs after SECONDS. A static_assert that fails counts as caught.
+Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, a bug's text is not in its file, or it does
+not compile.
 """
 import argparse
 import concurrent.futures
@@ -40,24 +40,41 @@ from planting import ROOT, Mutant, Outcome, Program, Stale, Uncompiled, fail, pl
 
 PAGE = ROOT / "docs" / "mutants.md"
 FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
-CORE = ["adapt", "copy_lane", "cpu_streams", "cpu_workers", "driver_pool", "ghosts", "kernels/cpu_kernels", "kernels/cpu_loops", "kernels/host_tasks", "kernels/index_checks_off", "kernels/index_checks_on", "kernels/struct_arguments", "numa", "pool_blocks", "sim_options"]
-UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
-           "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
-COPIES = ["contract/copy", "contract/cpu_memory", "contract/elements", "contract/fixture", "contract/kept_scalars", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs", "sharded_sorting", "totals", "ghosts", "halo", "grids", "halo_choice", "reshard", "shard_copies", "shard_options", "kernels/components", "kernels/cpu_loops", "kernels/each_member", "kernels/exchange_plan", "kernels/gate", "kernels/ghost_loops", "kernels/grid_loops", "kernels/halo_validity", "kernels/many_dimensions", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/sharded_loops", "kernels/sharded_structs", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+CORE = ["adapt", "copy_lane", "cpu_streams", "cpu_workers", "driver_pool", "ghosts", "kernels/cpu_kernels",
+        "kernels/cpu_loops", "kernels/host_tasks", "kernels/index_checks_off", "kernels/index_checks_on",
+        "kernels/struct_arguments", "numa", "pool_blocks", "sim_options"]
+UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report",
+           "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic", "kernels/batches",
+           "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
+COPIES = ["contract/copy", "contract/cpu_memory", "contract/elements", "contract/fixture", "contract/kept_scalars",
+          "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes",
+          "core/large_copies"]
+SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs",
+           "sharded_sorting", "totals", "ghosts", "halo", "grids", "halo_choice", "reshard", "shard_copies",
+           "shard_options", "kernels/components", "kernels/cpu_loops", "kernels/each_member", "kernels/exchange_plan",
+           "kernels/gate", "kernels/ghost_loops", "kernels/grid_loops", "kernels/halo_validity",
+           "kernels/many_dimensions", "kernels/overlap", "kernels/read_only_parameters", "kernels/region",
+           "kernels/shard_arguments", "kernels/sharded", "kernels/sharded_loops", "kernels/sharded_structs",
+           "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.
-SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/contract/fixture_test.cpp", "tests/contract/host_task_test.cpp",
-                           *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
+SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/contract/fixture_test.cpp",
+                           "tests/contract/host_task_test.cpp", *(f"tests/core/{name}_test.cpp" for name in CORE),
+                           *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
-                             *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
+                             *(f"tests/{name}_test.cpp" for name in COPIES),
+                             *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
            mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp",
-                                 *(f"tests/core/{name}_test.cpp" for name in ("functions", "generator_functions", "kernels/transform"))],
+                                 "tests/core/functions_test.cpp", "tests/core/generator_functions_test.cpp",
+                                 "tests/core/kernels/transform_test.cpp"],
            mutants_jit: [*LIBRARY, "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
            mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"],
            mutants_moving: [*LIBRARY, "tests/core/moving_*_test.cpp"],
-           mutants_sorting: [*LIBRARY, "tests/core/sorting_*_test.cpp", "tests/core/compare_test.cpp", "tests/core/print_test.cpp"]}
+           mutants_sorting: [*LIBRARY, "tests/core/sorting_*_test.cpp", "tests/core/compare_test.cpp",
+                             "tests/core/print_test.cpp"]}
+
+
 def cell(text):
     return text.replace("|", "\\|")
 
@@ -70,11 +87,14 @@ def page(results):
     rows = [f"| {m.rule} | {cell(m.name)} | {cell(caught_by(outcomes))} |" for m, outcomes in results]
     return "\n".join([
         "# Planted bugs", "",
-        "Written by `./dev mutants`, which plants each of these bugs in a copy of the sources and runs tests on the simulator: for",
-        "those with a rule of ordering (`tools/mutants_table.py`) `tests/race` and some of `tests/unified`, for those of several",
-        "devices (`tools/mutants_several.py`) those of `tests/multigpu`, copies and peers. Named is the first test that caught it",
-        "(`--all-tests`: all that do), in brackets the first seed that saw it; with two threads seeds differ from run to run. The",
-        "next run tries this test first, and others, fast ones before slow ones, only if it passes.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
+        "`./dev mutants` writes this page. It plants each of these bugs in a copy of the sources, and runs tests on",
+        "the simulator. For bugs with a rule of ordering (`tools/mutants_table.py`) these are `tests/race` and some",
+        "of `tests/unified`; for bugs of several devices (`tools/mutants_several.py`) those of `tests/multigpu`,",
+        "copies and peers.", "",
+        "The last column has the first test that fails with the bug (`--all-tests`: all of them), and in brackets the",
+        "first seed with which it fails. With two threads seeds differ from run to run. The next run tries this test",
+        "first. Only if it passes, others run, fast ones before slow ones.", "",
+        f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
         "| rule | bug | caught by |", "|---|---|---|", *rows, ""])
 
 
@@ -124,7 +144,9 @@ class Trial:
         if remembered:
             plant = lambda m, program, worker: program.try_remembered(m, worker, remembered[m.rule, m.name])
         for table in {m.table: None for m in mutants}:
-            cases = {case for m in mutants if m.table is table for case in remembered[m.rule, m.name]} if remembered else None
+            cases = None
+            if remembered:
+                cases = {case for m in mutants if m.table is table for case in remembered[m.rule, m.name]}
             folder = self.work / (table.__name__ + ("_remembered" if remembered else ""))
             programs[table] = ready(Program(folder, self.options, SOURCES[table], cases))
         for i in range(self.options.jobs):
@@ -164,7 +186,8 @@ def ready(program):
     program.build()
     built = time.monotonic()
     program.check()
-    print(f"{len(program.cases)} test cases; built in {built - began:.0f} s, pass in {time.monotonic() - built:.0f} s", flush=True)
+    print(f"{len(program.cases)} test cases; built in {built - began:.0f} s, "
+          f"pass in {time.monotonic() - built:.0f} s", flush=True)
     return program
 
 
@@ -172,7 +195,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
     parser.add_argument("--rotation", type=int, metavar="R", help="which sample")
-    parser.add_argument("--only", metavar="TEXT", action="append", help="the bugs with TEXT in their names, of the rule TEXT, or of the table TEXT")
+    parser.add_argument("--only", metavar="TEXT", action="append",
+                        help="the bugs with TEXT in their names, of the rule TEXT, or of the table TEXT")
     parser.add_argument("--all-tests", action="store_true", help="name all tests that catch a bug, not only the first")
     parser.add_argument("--list", action="store_true", help="list the bugs, and check that each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -211,7 +235,8 @@ def main():
     unbuilt = trial.unbuilt
     tried = [(m, results[m]) for m in chosen if m in results]
     survivors = [m.name for m, outcomes in tried if not outcomes]
-    print(f"{len(tried) - len(survivors)} of {len(tried)} planted bugs are caught, in {time.monotonic() - started:.0f} s")
+    print(f"{len(tried) - len(survivors)} of {len(tried)} planted bugs are caught, "
+          f"in {time.monotonic() - started:.0f} s")
     for name in survivors:
         print(f"SURVIVED: {name}")
     for mutant, text in unbuilt.items():

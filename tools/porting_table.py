@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/porting.md: the lines that each step of examples/porting changes, and the time of each step.
+"""Writes the tables of docs/porting.md: the lines that each step of examples/porting changes, and each step's time.
 
-    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and writes the results to FILE; on
-                                                                     GPUs, on the CPU, or as FERRY_BACKEND says
+    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and writes the results to
+                                                                     FILE; on GPUs, on the CPU, or as FERRY_BACKEND says
     tools/porting_table.py --report-of PROGRAM                       stores the excerpt of the flood's --report output
-    tools/porting_table.py                                           writes the stored results, and the lines, into the guide
+    tools/porting_table.py                                           writes the stored results and the lines into the
+                                                                     guide
     tools/porting_table.py --check [--report-of PROGRAM] | --self-test
 
-The stored results are in examples/porting/results: a file of JSON lines per system, and the excerpt. The guide has one table
-of times for each of these files, between <!-- porting:begin times --> and its end; lines and the excerpt have their own
-markers. --check changes nothing. It fails if the guide differs from the stored results or from the programs, or, with
---report-of, from the program's output. Blank lines, comments and the names of the steps' namespaces do not count as lines.
+The stored results are in examples/porting/results: a file of JSON lines per system, and the excerpt. The guide has one
+table of times for each of these files, between <!-- porting:begin times --> and its end; lines and the excerpt have
+their own markers. --check changes nothing. It fails if the guide differs from the stored results or from the programs,
+or, with --report-of, from the program's output. Blank lines, comments and the names of the steps' namespaces do not
+count as lines.
 """
 import argparse
 import datetime
@@ -22,6 +24,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "examples" / "porting" / "results"
@@ -71,7 +74,9 @@ def lines_table(folder):
 
 def measured(program, arguments, devices=None):
     """A program's results for its steps, on all devices or the first few."""
-    few = {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(devices))), "FERRY_SIM": f"devices={devices}"} if devices else {}
+    few = {}
+    if devices:
+        few = {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(devices))), "FERRY_SIM": f"devices={devices}"}
     run = subprocess.run([program, "--json", *arguments], capture_output=True, text=True, check=False,
                          env={**os.environ, **few})
     if run.returncode:
@@ -103,7 +108,8 @@ def milliseconds(ms):
 
 def times_table(results):
     """The table of one system: for each code its steps in order, the last one for several numbers of devices."""
-    text = [place(results), "", row(["code", "step", "ms a time step or iteration", "times as fast as step 1", "result, against step 1"]),
+    text = [textwrap.fill(place(results), 120, break_on_hyphens=False), "",
+            row(["code", "step", "ms a time step or iteration", "times as fast as step 1", "result, against step 1"]),
             row(["---"] * 5)]
     for code in CODES:
         steps = [r for r in results if r["code"] == code]
@@ -111,8 +117,8 @@ def times_table(results):
             is_first = result["step"] == 1
             shape = " x ".join([str(result["size"])] * DIMENSIONS.get(code, 2))
             size = f"{CODES[code]}, {shape}, {result['steps']} steps" if is_first else ""
-            text.append(row([size, what(result), milliseconds(result["ms"]), "" if is_first else faster(result, steps[0]),
-                             "" if is_first else agreement(result)]))
+            text.append(row([size, what(result), milliseconds(result["ms"]),
+                             "" if is_first else faster(result, steps[0]), "" if is_first else agreement(result)]))
     return "\n".join(text) + "\n"
 
 
@@ -121,12 +127,12 @@ def place(results):
     runs = "one run" if one["runs"] == 1 else f"medians of up to {one['runs']} runs"
     when = f"{runs}, {one['date']}, commit {one['commit']}."
     if one["device"].startswith("CPU"):
-        return (f"The CPU as the device (`FERRY_BACKEND=cpu`), {one['cores']} cores; {when} Kernels run on all cores, without checks "
-                "of indices.")
+        return (f"The CPU as the device (`FERRY_BACKEND=cpu`), {one['cores']} cores; {when} Kernels run on all cores, "
+                "without checks of indices.")
     if one["simulated"]:
-        return (f"{most} simulated devices, which one thread plays on a machine of {one['cores']} CPU cores; {when} **These are no "
-                "speeds of GPUs**: simulated kernels run one index after the other, with every index checked. They show that "
-                "each step runs, and what it costs to test it.")
+        return (f"{most} simulated devices, which one thread plays on a machine of {one['cores']} CPU cores; {when} "
+                "**These are no speeds of GPUs**: simulated kernels run one index after the other, with every index "
+                "checked. They show that each step runs, and what it costs to test it.")
     return f"{f'{most} x ' if most > 1 else ''}{one['device']}; {when}"
 
 
@@ -152,7 +158,8 @@ def measure(build, runs, file):
         for code in CODES:
             program = build / "bin" / "porting" / code
             probe = measured(program, ["--step", "1", "--size", "8", "--steps", "1000"])[0]
-            arguments = ["--runs", str(runs), "--reference", f"{scratch}/{code}", *(SIMULATED[code] if probe["simulated"] else [])]
+            arguments = ["--runs", str(runs), "--reference", f"{scratch}/{code}",
+                         *(SIMULATED[code] if probe["simulated"] else [])]
             *steps, last = measured(program, arguments)
             fewer = [n for n in (1, 2, 4, 8, 16) if n < last["devices"]]
             lines += [*steps, *(measured(program, ["--step", "5", *arguments], n)[0] for n in fewer), last]
@@ -164,7 +171,8 @@ def measure(build, runs, file):
 def excerpt(program):
     """The report of step 3 of the flood on three arrays, without the columns that do not fit on a page."""
     command = [program, "--step", "3", "--size", "512", "--steps", "5", "--report"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "FERRY_BACKEND": "sim"})
+    run = subprocess.run(command, capture_output=True, text=True, check=False,
+                         env={**os.environ, "FERRY_BACKEND": "sim"})
     if run.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{run.stderr}")
     lines, wanted = [], False
@@ -203,14 +211,16 @@ def self_test():
     assert place([{**one, "runs": 1}]) == "GPU; one run, today, commit abc.", place([{**one, "runs": 1}])
     table = times_table([one, {**one, "step": 5, "ms": 0.01, "difference": 2.34e-14, "devices": 2}])
     assert "| Conjugate gradients, 9 x 9, 7 steps | 1. CPU | 0.123 |  |  |" in table, table
-    assert "| 5. 2 GPUs | 0.01 | 12 x | within 2e-14 |" in table and table.startswith("2 x GPU; medians of up to 3 runs"), table
+    assert "| 5. 2 GPUs | 0.01 | 12 x | within 2e-14 |" in table, table
+    assert table.startswith("2 x GPU; medians of up to 3 runs"), table
     assert "| Heat in a block, 9 x 9 x 9, 7 steps | 1. CPU |" in times_table([{**one, "code": "heat3d"}])
     with tempfile.TemporaryDirectory() as folder:
         for name, more in (("a", {"simulated": True}), ("b", {}), ("c", {"devices": 4}),
                            ("d", {"simulated": True, "device": "CPU 0"})):
             (pathlib.Path(folder) / f"{name}.jsonl").write_text(json.dumps({**one, **more}) + "\n")
         text = all_times(pathlib.Path(folder))
-        assert text.startswith("4 x GPU") and text.index("4 x GPU") < text.index("\nGPU; ") < text.index("1 simulated"), text
+        assert text.startswith("4 x GPU"), text
+        assert text.index("4 x GPU") < text.index("\nGPU; ") < text.index("1 simulated"), text
         assert text.count("1 simulated") == 1 and text.count("\nThe CPU as the device") == 1, text
 
 

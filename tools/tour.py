@@ -13,6 +13,7 @@ import itertools
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- tour:begin -->", "<!-- tour:end -->"
@@ -56,6 +57,11 @@ def changes(before, after):
     return shown
 
 
+def step(number, path, text):
+    """What a step does, as Markdown of at most 120 columns."""
+    return textwrap.fill(f"**[Step {number}](examples/{path.name}).** {text}", 120, break_on_hyphens=False)
+
+
 def block(language, lines):
     return [f"```{language}", *lines, "```", ""]
 
@@ -63,11 +69,12 @@ def block(language, lines):
 def tour(folder):
     steps = programs(folder)
     (path, title, first), *others = steps
-    text = [f"**[Step 1](examples/{path.name}).** {title} Its loop:", "",
-            f"<!-- snippet: skip it is a part of examples/{path.name}, which is built -->", *block("cpp", loop_of(first))]
+    text = [step(1, path, f"{title} Its loop:"), "",
+            f"<!-- snippet: skip it is a part of examples/{path.name}, which is built -->",
+            *block("cpp", loop_of(first))]
     before = first
     for number, (path, title, lines) in enumerate(others, 2):
-        text += [f"**[Step {number}](examples/{path.name}).** {title}", "", *block("diff", changes(before, lines))]
+        text += [step(number, path, title), "", *block("diff", changes(before, lines))]
         before = lines
     return "\n".join(text)
 
@@ -87,6 +94,7 @@ def self_test():
     loop = ["int main() {", "  for (double x = 1; x > 0;) {", "    y();", "    for (;;) {", "    }", "  }", "}"]
     assert loop_of(loop) == ["for (double x = 1; x > 0;) {", "  y();", "  for (;;) {", "  }", "}"]
     assert replaced(f"1\n{BEGIN}\nold\n{END}\n2", "new\n") == f"1\n{BEGIN}\nnew\n{END}\n2"
+    assert step(2, pathlib.Path("2_b.cpp"), 20 * "some ").endswith(" some\nsome some some"), "not broken at 120 columns"
     for wrong in ("", BEGIN, f"{END}{BEGIN}", f"{BEGIN}{BEGIN}{END}"):
         try:
             replaced(wrong, "new")

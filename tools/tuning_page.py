@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Writes the results of examples/tune/measure.sh into docs/tuning.md, between <!-- tuning:begin --> and <!-- tuning:end -->.
+"""Writes the results of examples/tune/measure.sh into docs/tuning.md.
 
     tools/tuning_page.py [--check | --self-test]
 
-For each examples/tune/results/NAME.txt: place and date, the measurements for all arrays, the chosen policies, the time of a
-step without and with them, and the picture of all trials, NAME.svg. --check changes nothing, and fails if the page differs.
+The text goes between <!-- tuning:begin --> and <!-- tuning:end -->. For each examples/tune/results/NAME.txt: place and
+date, the measurements for all arrays, the chosen policies, the time of a step without and with them, and the picture of
+all trials, NAME.svg. --check changes nothing, and fails if the page differs.
 """
 import argparse
 import pathlib
 import re
 import statistics
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "examples" / "tune" / "results"
@@ -20,7 +22,8 @@ BEGIN, END = "<!-- tuning:begin -->", "<!-- tuning:end -->"
 
 def steps(lines, what):
     """The median time of a step, ms."""
-    times = [float(found[1]) for line in lines if (found := re.match(what + r" policies: .*, ([\d.]+) ms a step", line))]
+    pattern = re.compile(what + r" policies: .*, ([\d.]+) ms a step")
+    times = [float(found[1]) for line in lines if (found := pattern.match(line))]
     if not times:
         sys.exit(f"there is no line '{what} policies: ..., 1.2 ms a step'")
     return statistics.median(times)
@@ -30,10 +33,12 @@ def section(name, text):
     when, *lines = text.splitlines()
     saved = next(line for line in lines if line.startswith("saved as "))
     found = next(line for line in lines if line.startswith("a step takes "))
-    kept = [line.rstrip() for line in lines if re.match(r"array |\(all arrays\)", line) or line.rstrip().endswith("  chosen")]
+    kept = [line.rstrip() for line in lines
+            if re.match(r"array |\(all arrays\)", line) or line.rstrip().endswith("  chosen")]
+    times = (f"{saved.split(', for ')[1]}, {when}: {found}. The program alone, medians of runs of 20 steps: "
+             f"{steps(lines, 'without'):.3g} ms a step, {steps(lines, 'with'):.3g} ms with `FERRY_TUNE`.")
     return "\n".join([
-        f"{saved.split(', for ')[1]}, {when}: {found}. The program alone, medians of runs of 20 steps: "
-        f"{steps(lines, 'without'):.3g} ms a step, {steps(lines, 'with'):.3g} ms with `FERRY_TUNE`.", "",
+        textwrap.fill(times, 120, break_on_hyphens=False), "",
         "```text", *kept, "```", "", f"![All trials](../examples/tune/results/{name}.svg)", ""])
 
 
@@ -59,7 +64,8 @@ without policies: 1 left, 9.0 ms a step
 """
     written = section("x", text)
     assert written.startswith("2 x GPU, 2026-01-02, commit abc: a step takes 2 ms with"), written
-    assert "5 ms a step, 2 ms with" in written and "prefetch              2        0.1  chosen" in written, written
+    assert "5 ms a step, 2 ms with" in written.replace("\n", " "), written
+    assert "prefetch              2        0.1  chosen" in written, written
     assert "read_mostly" not in written and "results/x.svg" in written, written
     for wrong in ("", END + BEGIN):
         try:
