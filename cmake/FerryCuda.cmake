@@ -41,8 +41,9 @@ if(NOT FERRY_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit REQUIRED)
     set(FERRY_WITH_CUDA ON)
   elseif(FERRY_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "ferry: FERRY_CUDA is ON, but there is no working CUDA compiler. Put nvcc on PATH or set CUDACXX; "
-                        "in a project that includes ferry, call enable_language(CUDA) first")
+    message(FATAL_ERROR "ferry: FERRY_CUDA is ON, but there is no working CUDA compiler. "
+                        "Put nvcc on PATH or set CUDACXX; in a project that includes ferry, "
+                        "call enable_language(CUDA) first")
   endif()
 endif()
 

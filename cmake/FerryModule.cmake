@@ -25,8 +25,8 @@ function(ferry_add_module name)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${FERRY_UNITY} UNITY_BUILD_BATCH_SIZE ${FERRY_UNITY_BATCH})
     target_include_directories(${target} PRIVATE ${root}/src)
     target_compile_definitions(${target} PRIVATE FERRY_INTERNAL)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF VERSION ${PROJECT_VERSION}
-                                               SOVERSION ${PROJECT_VERSION_MAJOR})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF
+                                               VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
     # Without this, g++ assumes in position-independent code that the library's own functions may be interposed.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
     ferry_compile_cuda(${target})
@@ -40,9 +40,8 @@ function(ferry_add_module name)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_LINK})
   # CMake's check that each header can be included alone also includes those of detail/.
-  target_compile_definitions(
-    ${target} INTERFACE
-              $<BUILD_INTERFACE:$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,${target}_verify_interface_header_sets>:FERRY_INTERNAL>>)
+  set(is_check $<STREQUAL:$<TARGET_PROPERTY:NAME>,${target}_verify_interface_header_sets>)
+  target_compile_definitions(${target} INTERFACE $<BUILD_INTERFACE:$<${is_check}:FERRY_INTERNAL>>)
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${root}/include FILES ${headers})
 
   install(TARGETS ${target} EXPORT ferry FILE_SET HEADERS)

@@ -7,7 +7,8 @@ function(ferry_link_used_packages target missing)
   endif()
   set(not_found "")
   # Rows: header as a regular expression, package, target.
-  foreach(row "fmt/|fmt|fmt::fmt-header-only" "CLI/|CLI11|CLI11::CLI11" "nlohmann/|nlohmann_json|nlohmann_json::nlohmann_json"
+  foreach(row "fmt/|fmt|fmt::fmt-header-only" "CLI/|CLI11|CLI11::CLI11"
+              "nlohmann/|nlohmann_json|nlohmann_json::nlohmann_json"
               "png[.]h|PNG|PNG::PNG" "Eigen/|Eigen3|Eigen3::Eigen" "benchmark/|benchmark|benchmark::benchmark"
               "omp[.]h|OpenMP|OpenMP::OpenMP_CXX")
     string(REPLACE "|" ";" row "${row}")

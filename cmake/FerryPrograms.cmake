@@ -1,5 +1,6 @@
 # ferry_add_marked_executable(target source... [HOST_SOURCES source...]): like ferry_add_executable, but a source with a
-# line `// as: host` is always C++. Such a source launches no kernels, or uses a library that nvcc cannot compile (fmt 9).
+# line `// as: host` is always C++. Such a source launches no kernels, or uses a library that nvcc cannot compile
+# (fmt 9).
 #
 # In a sample (FERRY_CUDA_SAMPLE) all are C++, compiled as for a ferry without CUDA, and run on simulated devices only.
 function(ferry_add_marked_executable target)
@@ -26,10 +27,11 @@ function(ferry_compile_without_cuda target)
   set_target_properties(${target} PROPERTIES FERRY_WITHOUT_CUDA ON)
 endfunction()
 
-# ferry_add_programs(kind [HOST] [PREFIX p] [ONLY name...] [EXCEPT name...]): one executable for each .cpp of the calling folder, and one for
-# each subfolder that holds .cpp files, compiled as CUDA if ferry has CUDA, into <build>/bin/<kind>. HOST: always as C++.
-# ONLY: these alone. EXCEPT: without these. The files of support/ belong to each of them. A program whose packages are not installed is skipped, with
-# a message. PROGRAMS is set to the targets (PREFIX and the name), PROGRAM_SOURCES_<target> to the sources.
+# ferry_add_programs(kind [HOST] [PREFIX p] [ONLY name...] [EXCEPT name...]): one executable for each .cpp of the
+# calling folder, and one for each subfolder that holds .cpp files, compiled as CUDA if ferry has CUDA, into
+# <build>/bin/<kind>. HOST: always as C++. ONLY: these alone. EXCEPT: without these. The files of support/ belong to
+# each of them. A program whose packages are not installed is skipped, with a message. PROGRAMS is set to the targets
+# (PREFIX and the name), PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
   cmake_parse_arguments(PARSE_ARGV 1 arg "HOST" "PREFIX" "ONLY;EXCEPT")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})

@@ -2,8 +2,8 @@
 #                     [ENVIRONMENT e...] [WORKING_DIRECTORY d])
 #
 # One ctest case per backend: <target>.sim (label sim) and, if the target has CUDA, <target>.gpu (label gpu; gpu2 if it
-# needs two devices). Exit status 77 is a skip. GPU cases run one at a time, and are listed in <build>/bin/gpu_tests.txt.
-# `./dev gpu` runs them from that list, on a system where nothing is built.
+# needs two devices). Exit status 77 is a skip. GPU cases run one at a time, and are listed in
+# <build>/bin/gpu_tests.txt. `./dev gpu` runs them from that list, on a system where nothing is built.
 set(FERRY_TEST_TIMEOUT 120 CACHE STRING "Seconds that one test may take")
 
 function(ferry_register_test target)
@@ -27,10 +27,11 @@ function(ferry_register_test target)
       set(label gpu)
     endif()
     set(case ${arg_PREFIX}${target}.${label})
+    set(environment "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${arg_DEVICES};NCCL_NVLS_ENABLE=0")
     add_test(NAME ${case} COMMAND ${target} ${arg_ARGUMENTS} WORKING_DIRECTORY ${arg_WORKING_DIRECTORY})
     set_tests_properties(${case} PROPERTIES LABELS "${label};${arg_LABELS}" TIMEOUT ${FERRY_TEST_TIMEOUT}
                          SKIP_RETURN_CODE 77
-                         ENVIRONMENT "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${arg_DEVICES};NCCL_NVLS_ENABLE=0;${arg_ENVIRONMENT}")
+                         ENVIRONMENT "${environment};${arg_ENVIRONMENT}")
     if(backend STREQUAL "cuda")
       set_tests_properties(${case} PROPERTIES RESOURCE_LOCK gpu)
       if(arg_DEVICES GREATER 1)
@@ -43,8 +44,9 @@ function(ferry_register_test target)
       if(variables STREQUAL "")
         set(variables "-")
       endif()
+      set(program $<PATH:RELATIVE_PATH,$<TARGET_FILE:${target}>,${PROJECT_BINARY_DIR}>)
       set_property(GLOBAL APPEND_STRING PROPERTY FERRY_GPU_TESTS
-                   "${case} ${arg_DEVICES} ${variables} $<PATH:RELATIVE_PATH,$<TARGET_FILE:${target}>,${PROJECT_BINARY_DIR}> ${arguments}\n")
+                   "${case} ${arg_DEVICES} ${variables} ${program} ${arguments}\n")
     endif()
   endforeach()
 endfunction()
@@ -54,7 +56,8 @@ endfunction()
 macro(ferry_compile_quickly)
   if(FERRY_QUICK_TESTS)
     foreach(language CXX CUDA)
-      string(REGEX REPLACE "-O[1-3]" "" CMAKE_${language}_FLAGS_RELWITHDEBINFO "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
+      string(REGEX REPLACE "-O[1-3]" "" CMAKE_${language}_FLAGS_RELWITHDEBINFO
+             "${CMAKE_${language}_FLAGS_RELWITHDEBINFO}")
     endforeach()
   endif()
 endmacro()

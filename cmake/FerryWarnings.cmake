@@ -19,5 +19,6 @@ function(ferry_warnings target)
     list(APPEND cxx -Werror)
     list(APPEND cuda -Werror=all-warnings)
   endif()
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${cxx}> $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${cuda}>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${cxx}>
+                                           $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${cuda}>)
 endfunction()

@@ -1,8 +1,9 @@
 # ferry_add_compile_test(name source [CUDA] [RIGHT_APART] [MODULE core|unified|multigpu])
 #
 # A ctest case that compiles one source as C++, or as CUDA with CUDA. Its include folders are those of the module and of
-# the modules that it uses (default: multigpu, which uses all). The source's first lines give the expected result, see compile_fail/CMakeLists.txt. Without such lines
-# it must compile. RIGHT_APART: another test compiles it without FERRY_WRONG.
+# the modules that it uses (default: multigpu, which uses all). The source's first lines give the expected result, see
+# compile_fail/CMakeLists.txt. Without such lines it must compile. RIGHT_APART: another test compiles it without
+# FERRY_WRONG.
 function(ferry_add_compile_test name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CUDA;RIGHT_APART" "MODULE" "")
   if(NOT arg_MODULE)
@@ -21,9 +22,9 @@ function(ferry_add_compile_test name source)
   endif()
 endfunction()
 
-# g++ parses each module's headers once for all cases.
+# g++ parses each module's headers once for all cases. Sources may say that there is no CUDA.
 set(compile_tests_precompile OFF)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (FERRY_CUDA_SAMPLE OR NOT FERRY_WITH_CUDA))  # sources may say that there is no CUDA
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (FERRY_CUDA_SAMPLE OR NOT FERRY_WITH_CUDA))
   set(compile_tests_precompile ON)
   foreach(module core unified multigpu)
     add_test(NAME compile_fail.precompiled.${module} COMMAND ${CMAKE_COMMAND} -D PRECOMPILE=ON -D LANGUAGE=CXX
@@ -39,7 +40,7 @@ foreach(module core unified multigpu)
   string(APPEND script
     "set(includes_${module} \"$<TARGET_PROPERTY:ferry_${module},INTERFACE_INCLUDE_DIRECTORIES>\")\n"
     "set(definitions_${module} \"$<TARGET_PROPERTY:ferry_${module},INTERFACE_COMPILE_DEFINITIONS>\")\n")
-  if(FERRY_CUDA_SAMPLE)                                # g++ compiles as for a ferry without CUDA; nvcc defines it itself
+  if(FERRY_CUDA_SAMPLE)                           # g++ compiles as for a ferry without CUDA; nvcc defines it itself
     string(APPEND script "list(REMOVE_ITEM definitions_${module} FERRY_HAS_CUDA=1)\n")
   endif()
 endforeach()
@@ -50,7 +51,8 @@ endif()
 string(APPEND script "
 set(compiler_CXX \"${CMAKE_CXX_COMPILER};-std=c++20\")
 set(precompiled \"${PROJECT_BINARY_DIR}/precompiled\")
-set(compiler_CUDA \"${CMAKE_CUDA_COMPILER};-std=c++20;-x;cu;-arch=${architecture};--extended-lambda;--expt-relaxed-constexpr;-Xcompiler=-fsyntax-only;-c;-o;\${OUTPUT}\")
+set(compiler_CUDA \"${CMAKE_CUDA_COMPILER};-std=c++20;-x;cu;-arch=${architecture};--extended-lambda\")
+list(APPEND compiler_CUDA --expt-relaxed-constexpr -Xcompiler=-fsyntax-only -c -o \"\${OUTPUT}\")
 if(\"${CMAKE_CUDA_HOST_COMPILER}\")
   list(APPEND compiler_CUDA \"-ccbin=${CMAKE_CUDA_HOST_COMPILER}\")
 endif()

@@ -1,11 +1,11 @@
-# Compiles SOURCE and compares with what its first lines expect; with PRECOMPILE, precompiles the headers of MODULE instead.
-# Included by the generated script, never alone.
+# Compiles SOURCE and compares with what its first lines expect; with PRECOMPILE, precompiles the headers of MODULE
+# instead. Included by the generated script, never alone.
 cmake_policy(VERSION 3.25)
 list(TRANSFORM includes_${MODULE} PREPEND "-I")
 list(TRANSFORM definitions_${MODULE} PREPEND "-D")
 
-# A precompiled header counts as the first include of a source, so that the output has as many lines as without it. It serves
-# sources that define no macros and include no headers of detail/. g++ ignores a file that does not fit.
+# A precompiled header counts as the first include of a source, so that the output has as many lines as without it. It
+# serves sources that define no macros and include no headers of detail/. g++ ignores a file that does not fit.
 set(header_core core.hpp)
 set(header_unified unified.hpp)
 set(header_multigpu ferry.hpp)
@@ -13,8 +13,8 @@ set(header ${header_${MODULE}})
 set(folder ${precompiled}/${MODULE})
 if(PRECOMPILE)
   file(WRITE ${folder}/${header} "#include <ferry/${header}>\n")
-  execute_process(COMMAND ${compiler_CXX} ${includes_${MODULE}} ${definitions_${MODULE}} -x c++-header ${folder}/${header}
-                          -o ${folder}/${header}.gch COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${compiler_CXX} ${includes_${MODULE}} ${definitions_${MODULE}} -x c++-header
+                          ${folder}/${header} -o ${folder}/${header}.gch COMMAND_ERROR_IS_FATAL ANY)
   return()
 endif()
 
@@ -29,8 +29,8 @@ endif()
 
 # compile(failed output flag...)
 function(compile failed output)
-  execute_process(COMMAND ${compiler_${LANGUAGE}} ${flags} ${includes_${MODULE}} ${definitions_${MODULE}} ${ARGN} ${SOURCE}
-                  RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  execute_process(COMMAND ${compiler_${LANGUAGE}} ${flags} ${includes_${MODULE}} ${definitions_${MODULE}} ${ARGN}
+                  ${SOURCE} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
   file(REMOVE "${OUTPUT}")
   set(${failed} ${result} PARENT_SCOPE)
   set(${output} "${text}" PARENT_SCOPE)

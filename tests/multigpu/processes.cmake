@@ -12,7 +12,8 @@ function(ferry_add_process_test name target count backend)
   if(FERRY_MPIRUN AND "FERRY_HAS_MPI=1" IN_LIST definitions)
     add_test(NAME ${name} COMMAND ${FERRY_MPIRUN} -n ${count} ${process_wrapper} $<TARGET_FILE:${target}> ${ARGN})
   else()
-    add_test(NAME ${name} COMMAND sh -c "echo 'skipped: no MPI, or no mpirun (Debian, Ubuntu: openmpi-bin libopenmpi-dev)'; exit 77")
+    add_test(NAME ${name} COMMAND sh -c
+             "echo 'skipped: no MPI, or no mpirun (Debian, Ubuntu: openmpi-bin libopenmpi-dev)'; exit 77")
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${FERRY_TEST_TIMEOUT} SKIP_RETURN_CODE 77
                        ENVIRONMENT "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${count};${mpi_environment}")
@@ -56,7 +57,8 @@ foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   list(GET layout 1 machine)
   set(process_wrapper sh ${CMAKE_CURRENT_SOURCE_DIR}/multigpu/on_machine.sh ${machine})
   set(cases --run_test=*/every_collective --run_test=*/*_on_this_machine)
-  ferry_add_process_test(processes.machines.${how} processes_test 4 sim --run_test=*/each_machine_has_its_own_devices ${cases})
+  ferry_add_process_test(processes.machines.${how} processes_test 4 sim
+                         --run_test=*/each_machine_has_its_own_devices ${cases})
   if(gpu_cases AND NOT how STREQUAL "uneven")    # a GPU for each process
     ferry_add_process_test(processes.machines.${how}.gpu processes_test 4 cuda ${cases})
   endif()
@@ -65,11 +67,14 @@ foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
 endforeach()
 
 # A failing process makes the others fail with a message.
-foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] caught: .*waited in .* for process 1, which ended"
-        "hang|waited 2 s in .* for process 1, which did not take part" "sizes|10 elements of int32 .4 bytes., and rank 3 receives 12"
+foreach(case "throw|process 0 caught: .*process 1 failed"
+        "leave|process [02] caught: .*waited in .* for process 1, which ended"
+        "hang|waited 2 s in .* for process 1, which did not take part"
+        "sizes|10 elements of int32 .4 bytes., and rank 3 receives 12"
         "reshard|process [02] .*process 1 failed: an exception ended its use of the team"
         "setup|process [02] caught: ferry: making a team of all processes: process 1 failed: FERRY_TRANSPORT=.pigeon."
-        "full|member 0 goes on: ferry: save_npy.*process 1 failed: cannot write .*a.npy.*File too large" "die|exited with non-zero status")
+        "full|member 0 goes on: ferry: save_npy.*process 1 failed: cannot write .*a.npy.*File too large"
+        "die|exited with non-zero status")
   string(REPLACE "|" ";" case "${case}")
   list(GET case 0 how)
   list(GET case 1 text)
@@ -99,7 +104,8 @@ if(gpu_cases)
   set(process_wrapper sh ${CMAKE_CURRENT_SOURCE_DIR}/multigpu/on_own_gpu.sh)
   ferry_add_process_test(processes.leaves.busy.gpu processes_failing 2 cuda busy)
   unset(process_wrapper)
-  set_property(TEST processes.leaves.busy.gpu APPEND PROPERTY ENVIRONMENT FERRY_COLLECTIVE_TIMEOUT=2 FERRY_TEST_DEVICES=1)
+  set_property(TEST processes.leaves.busy.gpu APPEND PROPERTY ENVIRONMENT FERRY_COLLECTIVE_TIMEOUT=2
+                                                                          FERRY_TEST_DEVICES=1)
   list(APPEND cases processes.leaves.late.gpu processes.leaves.busy.gpu)
 endif()
 set_tests_properties(${cases} PROPERTIES FAIL_REGULAR_EXPRESSION "caught|ends its collectives|ends all")
@@ -109,9 +115,10 @@ include(${CMAKE_CURRENT_LIST_DIR}/processes_watched.cmake)
 # A thread detects timeouts: of a collective, and of a graph with one, which one process never launches.
 if(gpu_cases)
   ferry_add_process_test(processes.fails.graph.gpu processes_failing 2 cuda graph)
-  set_tests_properties(processes.fails.hang.gpu processes.fails.graph.gpu PROPERTIES TIMEOUT 60
-                       PASS_REGULAR_EXPRESSION "process 0 waited [0-9]+ s in all_reduce .*FERRY_COLLECTIVE_TIMEOUT sets the limit")
-  set_property(TEST processes.fails.graph.gpu APPEND PROPERTY ENVIRONMENT FERRY_CHECK_COLLECTIVES=off FERRY_COLLECTIVE_TIMEOUT=2)
+  set_tests_properties(processes.fails.hang.gpu processes.fails.graph.gpu PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION
+                       "process 0 waited [0-9]+ s in all_reduce .*FERRY_COLLECTIVE_TIMEOUT sets the limit")
+  set_property(TEST processes.fails.graph.gpu APPEND PROPERTY ENVIRONMENT FERRY_CHECK_COLLECTIVES=off
+                                                                          FERRY_COLLECTIVE_TIMEOUT=2)
 endif()
 
 # A program that initializes MPI single-threaded: CPU messages need no more; the NCCL watchdog does.
@@ -120,7 +127,8 @@ set_tests_properties(processes.one_thread PROPERTIES PASS_REGULAR_EXPRESSION "MP
                      FAIL_REGULAR_EXPRESSION "caught")
 if(gpu_cases)
   ferry_add_process_test(processes.one_thread.gpu processes_failing 2 cuda one_thread)
-  set_tests_properties(processes.one_thread.gpu PROPERTIES PASS_REGULAR_EXPRESSION "caught: .*MPI_THREAD_MULTIPLE" TIMEOUT 60)
+  set_tests_properties(processes.one_thread.gpu PROPERTIES TIMEOUT 60
+                       PASS_REGULAR_EXPRESSION "caught: .*MPI_THREAD_MULTIPLE")
 endif()
 
 # If libraries are missing, the error states what to install.
@@ -137,7 +145,8 @@ set_tests_properties(processes.without.mpi PROPERTIES LABELS sim ENVIRONMENT "PM
                      PASS_REGULAR_EXPRESSION "built without MPI: install an MPI .*FERRY_MPI=ON")
 add_test(NAME processes.without.mpi_and_alone COMMAND without_mpi)
 set_tests_properties(processes.without.mpi_and_alone PROPERTIES LABELS sim PASS_REGULAR_EXPRESSION "^alone"
-                     ENVIRONMENT_MODIFICATION "PMI_SIZE=unset:;PMI_RANK=unset:;OMPI_COMM_WORLD_SIZE=unset:;PMIX_RANK=unset:")
+                     ENVIRONMENT_MODIFICATION
+                     "PMI_SIZE=unset:;PMI_RANK=unset:;OMPI_COMM_WORLD_SIZE=unset:;PMIX_RANK=unset:")
 
 # The same example on devices of several processes; each compares its part with the serial run.
 if(FERRY_EXAMPLES)
