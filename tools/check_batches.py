@@ -3,8 +3,8 @@
 
     tools/check_batches.py [compiler]
 
-Compiles all C++ sources of each library together, for syntax alone. Equal names in unnamed namespaces are errors. Folders
-that need a package which is not installed are left out.
+Compiles all C++ sources of each library together, for syntax alone. Equal names in unnamed namespaces are errors.
+Folders that need a package which is not installed are left out.
 """
 import concurrent.futures
 import pathlib
@@ -14,9 +14,10 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BELOW = {"core": ["core"], "unified": ["core", "unified"], "multigpu": ["core", "unified", "multigpu"]}
-# Folders of sources that need a package: a header of it, and where that may be. With the header, the source is compiled as with
-# the package: FERRY_HAS_CUDA and so on.
-NEEDS = {"cuda": "cuda_runtime.h", "nccl": "cuda_runtime.h", "cupti": "cupti.h", "mpi": "mpi.h", "hwloc": "hwloc.h", "nvml": "nvml.h"}
+# Folders of sources that need a package: a header of it, and where that may be. With the header, the source is compiled
+# as with the package: FERRY_HAS_CUDA and so on.
+NEEDS = {"cuda": "cuda_runtime.h", "nccl": "cuda_runtime.h", "cupti": "cupti.h", "mpi": "mpi.h", "hwloc": "hwloc.h",
+         "nvml": "nvml.h"}
 FOLDERS = ["/usr/include", "/usr/local/cuda/include", "/usr/local/cuda/extras/CUPTI/include",
            "/usr/lib/x86_64-linux-gnu/openmpi/include"]
 
@@ -29,7 +30,8 @@ def errors_of(compiler, module):
     """Lines with errors for all sources of a module in one translation unit."""
     src = ROOT / module / "src"
     missing = {folder for folder, header in NEEDS.items() if not is_there(header)}
-    sources = [s for s in sorted(src.rglob("*.cpp")) if s.name != "absent.cpp" and not missing & set(s.relative_to(src).parts)]
+    sources = [s for s in sorted(src.rglob("*.cpp"))
+               if s.name != "absent.cpp" and not missing & set(s.relative_to(src).parts)]
     flags = [f"-DFERRY_HAS_{folder.upper()}=1" for folder in set(NEEDS) - missing]
     flags += [f"-I{ROOT / m / 'include'}" for m in BELOW[module]] + [f"-I{src}"] + [f"-isystem{f}" for f in FOLDERS[1:]]
     with tempfile.NamedTemporaryFile("w", suffix=".cpp") as unit:

@@ -3,9 +3,9 @@
 
     tools/check_syntax.py [--jobs N]
 
-The commands are those of the preset clang. A header that a source includes before all else is compiled with that source. The
-other sources share the standard library's headers precompiled, which halves their time. Prints what the compiler says. Exit
-status: 0 all compile, 1 some do not.
+The commands are those of the preset clang. A header that a source includes before all else is compiled with that
+source. The other sources share the standard library's headers precompiled, which halves their time. Prints what the
+compiler says. Exit status: 0 all compile, 1 some do not.
 """
 import argparse
 import concurrent.futures
@@ -69,15 +69,17 @@ def precompile(sources):
     header, precompiled = BUILD / "standard.hpp", BUILD / "standard.pch"
     header.write_text("".join(f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in names))
     compiler = words_of(sources[0])[0]
-    subprocess.run([compiler, "-std=c++20", "-O0", "-g0", "-x", "c++-header", str(header), "-o", str(precompiled)], check=True)
+    subprocess.run([compiler, "-std=c++20", "-O0", "-g0", "-x", "c++-header", str(header), "-o", str(precompiled)],
+                   check=True)
     return precompiled
 
 
 def check(entry, options):
-    """`options` name the precompiled headers, if any. A source whose own flags do not agree with them fails; it has a second try."""
+    """`options` name the precompiled headers, if any. A source whose own flags do not agree with them fails, and is
+    compiled again without them."""
     for more in [options, []] if options else [[]]:
-        done = subprocess.run(words_of(entry) + ["-fsyntax-only", *more], cwd=entry["directory"], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(words_of(entry) + ["-fsyntax-only", *more], cwd=entry["directory"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode == 0:
             break
     return done.returncode, entry["file"], done.stdout
@@ -87,7 +89,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    subprocess.run(["cmake", "--preset", "clang", "--log-level=WARNING"], cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["cmake", "--preset", "clang", "--log-level=WARNING"], cwd=ROOT, stdout=subprocess.DEVNULL,
+                   check=True)
     alone, others = chosen(json.loads((BUILD / "compile_commands.json").read_text()))
     if not alone or not others:
         sys.exit("the preset clang has no headers or no sources")

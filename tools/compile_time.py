@@ -3,11 +3,11 @@
 
     tools/compile_time.py [--check] [--update] [--compiler g++ | nvcc]... [--rounds N]
 
-CPU seconds and lines after preprocessing of three sources: the usual standard headers, <ferry/ferry.hpp> alone, and a program
-of five calls. The figures are ratios to the standard headers in the same run. --check fails if a ratio of lines is
-above 1.1 times the committed one (benchmarks/results/compile_time.json). Ratios of seconds are printed beside the committed ones, and
-decide nothing: on loaded systems they vary by a quarter. The fastest of N rounds (default 3) counts. --update writes the file.
-Compilers that are not installed are skipped with a message.
+CPU seconds and lines after preprocessing of three sources: the usual standard headers, <ferry/ferry.hpp> alone, and a
+program of five calls. The figures are ratios to the standard headers in the same run. --check fails if a ratio of lines
+is above 1.1 times the committed one (benchmarks/results/compile_time.json). Ratios of seconds are printed beside the
+committed ones, and decide nothing: on loaded systems they vary by a quarter. The fastest of N rounds (default 3)
+counts. --update writes the file. Compilers that are not installed are skipped with a message.
 """
 import argparse
 import json
@@ -21,8 +21,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "benchmarks" / "results" / "compile_time.json"
 SLACK = 1.1
-STANDARD = "".join(f"#include <{h}>\n" for h in ("algorithm", "array", "functional", "map", "memory", "mutex", "optional", "span",
-                                                 "string", "vector"))
+STANDARD = "".join(f"#include <{h}>\n" for h in ("algorithm", "array", "functional", "map", "memory", "mutex",
+                                                 "optional", "span", "string", "vector"))
 FERRY = "#include <ferry/ferry.hpp>\n"
 CALLS = FERRY + """
 struct axpy {
@@ -42,8 +42,8 @@ SOURCES = {"standard": STANDARD, "include": FERRY, "five_calls": CALLS}
 
 def compilers():
     found = {"g++": [shutil.which("g++"), "-std=c++20", "-O2"]}
-    found["nvcc"] = [shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc"), "-std=c++20", "-O2", "--extended-lambda",
-                     "-arch=sm_90", "-x", "cu"]
+    found["nvcc"] = [shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc"), "-std=c++20", "-O2",
+                     "--extended-lambda", "-arch=sm_90", "-x", "cu"]
     return found
 
 
@@ -68,7 +68,8 @@ def measure(command, rounds):
                 seconds[name] = min(seconds.get(name, taken), taken)
         for name in SOURCES:
             source = pathlib.Path(folder) / f"{name}.cpp"
-            text = subprocess.run([*command, "-E", *includes, str(source)], check=True, capture_output=True, text=True).stdout
+            text = subprocess.run([*command, "-E", *includes, str(source)], check=True, capture_output=True,
+                                  text=True).stdout
             lines[name] = sum(1 for line in text.splitlines() if line.strip() and not line.startswith("#"))
     return seconds, lines
 

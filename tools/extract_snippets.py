@@ -2,9 +2,9 @@
 """Turns the ```cpp blocks of Markdown pages into C++ sources, so that a test can compile them.
 
 All blocks share one source, each in its own namespace: its #include lines go to the top, its leading declarations
-(namespaces, types, templates, functions, using) stay at namespace scope, and the statements after them become the body of a
-function. A block with `int main` is a whole program, and also becomes a source of its own, which shows that its own
-#include lines suffice. Errors name the page and its line.
+(namespaces, types, templates, functions, using) stay at namespace scope, and the statements after them become the body
+of a function. A block with `int main` is a whole program, and also becomes a source of its own, which shows that its
+own #include lines suffice. Errors name the page and its line.
 
 Comments directly above a block change that:
     <!-- snippet: skip reason -->        not compiled

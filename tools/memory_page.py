@@ -3,8 +3,8 @@
 
     memory_page.py SNAPSHOT.json [-o PAGE.html]
 
-ferry::save_memory_snapshot writes the snapshot. Without -o, the page is written beside it, with the suffix .html. The template is
-memory_page.html, beside this script. Exit status: 1 if a file cannot be read or written, or is no snapshot.
+ferry::save_memory_snapshot writes the snapshot. Without -o, the page is written beside it, with the suffix .html. The
+template is memory_page.html, beside this script. Exit status: 1 if a file cannot be read or written, or is no snapshot.
 """
 import argparse
 import json
@@ -18,7 +18,8 @@ PLACE = "SNAPSHOT"  # in the template, where the data go
 def page(snapshot):
     """The page of a snapshot's JSON text."""
     data = json.loads(snapshot)
-    lacks = [key for key in ("usage", "labels", "pools", "before", "history") if not isinstance(data, dict) or key not in data]
+    lacks = [key for key in ("usage", "labels", "pools", "before", "history")
+             if not isinstance(data, dict) or key not in data]
     if lacks:
         raise ValueError("it lacks " + ", ".join(lacks))
     before, _, after = TEMPLATE.read_text(encoding="utf-8").partition(PLACE)

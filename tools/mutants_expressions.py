@@ -1,12 +1,17 @@
-"""Planted bugs in array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/core/expressions_*,
-functions_test.cpp, generator_functions_test.cpp and kernels/transform_test.cpp must catch them. The first field names the broken feature."""
+"""Planted bugs in array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in
+tests/core/expressions_*, functions_test.cpp, generator_functions_test.cpp and kernels/transform_test.cpp must catch
+them. The first field names the broken feature."""
 
 ASSIGNMENT, BOUND = "core/src/expressions/assignment.cpp", "core/src/expressions/bound_program.cpp"
 PROGRAM, TEXT = "core/src/expressions/expression_program.cpp", "core/src/expressions/program_text.cpp"
-PLAN, RUN, LOOPS = "core/src/interpreter/block_plan.cpp", "core/src/interpreter/interpret.cpp", "core/src/interpreter/loops_of.hpp"
-PROMOTION, LIST = "core/include/ferry/core/detail/operations/promotion.hpp", "core/include/ferry/core/detail/operations/operation_list.hpp"
-CONVERT, SCALARS = "core/src/operations/convert_scalar.cpp", "core/include/ferry/core/detail/operations/convert_scalar.hpp"
-OPERAND, EXPRESSION = "core/include/ferry/core/detail/expressions/expression_operand.hpp", "core/include/ferry/core/expression.hpp"
+PLAN, RUN, LOOPS = ("core/src/interpreter/block_plan.cpp", "core/src/interpreter/interpret.cpp",
+                    "core/src/interpreter/loops_of.hpp")
+PROMOTION, LIST = ("core/include/ferry/core/detail/operations/promotion.hpp",
+                   "core/include/ferry/core/detail/operations/operation_list.hpp")
+CONVERT, SCALARS = ("core/src/operations/convert_scalar.cpp",
+                    "core/include/ferry/core/detail/operations/convert_scalar.hpp")
+OPERAND, EXPRESSION = ("core/include/ferry/core/detail/expressions/expression_operand.hpp",
+                       "core/include/ferry/core/expression.hpp")
 HALF, MATH = "core/include/ferry/core/half.hpp", "core/include/ferry/core/math.hpp"
 FUNCTION, FUNCTION_TEXT = "core/src/operations/function_definition.cpp", "core/src/generator/function_text.cpp"
 KERNEL_PLAN, LAYOUT = "core/src/generator/kernel_plan.cpp", "core/src/kernels/element_layout.cpp"

@@ -1,12 +1,13 @@
-"""Planted bugs in the generator of kernels and in the caches of run-time compilation, for tools/mutants.py, in the form of
-mutants_table.py. Tests in tests/core/jit_* and tests/core/generator_test.cpp must catch them. The first field names the broken
-feature."""
+"""Planted bugs in the generator of kernels and in the caches of run-time compilation, for tools/mutants.py, in the form
+of mutants_table.py. Tests in tests/core/jit_* and tests/core/generator_test.cpp must catch them. The first field names
+the broken feature."""
 
 RUNNING = "core/src/jit/running_services.cpp"
 SERVICE, TABLE, HASH = "core/src/jit/kernel_service.cpp", "core/src/jit/kernel_table.hpp", "core/src/jit/hash.hpp"
-DISK, OWNED, SETTINGS, LOG = ("core/src/jit/disk_cache.cpp", "core/src/jit/owned_files.cpp", "core/src/jit/jit_settings.cpp",
-                              "core/src/jit/shape_log.cpp")
-PLAN, ARGUMENTS, TEXT = "core/src/generator/kernel_plan.cpp", "core/src/generator/kernel_arguments.cpp", "core/src/generator/kernel_text.cpp"
+DISK, OWNED, SETTINGS, LOG = ("core/src/jit/disk_cache.cpp", "core/src/jit/owned_files.cpp",
+                              "core/src/jit/jit_settings.cpp", "core/src/jit/shape_log.cpp")
+PLAN, ARGUMENTS, TEXT = ("core/src/generator/kernel_plan.cpp", "core/src/generator/kernel_arguments.cpp",
+                         "core/src/generator/kernel_text.cpp")
 PLAN_TYPE, RECENT = "core/src/generator/kernel_plan.hpp", "core/src/generator/recent_kernels.cpp"
 
 MUTANTS = [

@@ -1,5 +1,6 @@
-"""Planted bugs in expressions that move elements, in scatters, and in assignments of joined arrays, for tools/mutants.py, in
-the form of mutants_table.py. Tests in tests/core/moving_* must catch them. The first field names the broken feature."""
+"""Planted bugs in expressions that move elements, in scatters, and in assignments of joined arrays, for
+tools/mutants.py, in the form of mutants_table.py. Tests in tests/core/moving_* must catch them. The first field names
+the broken feature."""
 
 PROGRAM, ELEMENTS = "core/src/moving/moving_program.cpp", "core/src/moving/moved_elements.cpp"
 SUBMIT, SCATTER = "core/src/moving/submit_scatter.cpp", "core/src/backend/cpu_scatter.cpp"

@@ -1,9 +1,12 @@
 """Planted bugs in reductions of array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in
 tests/core/reductions_* must catch them. The first field names the broken feature."""
 
-CELLS, LOOPS, SCANS = "core/src/interpreter/reduction_cells.hpp", "core/src/interpreter/reduction_loops_of.hpp", "core/src/interpreter/scan_loops_of.hpp"
-REDUCE, LAYOUT, SCAN, COUNT = "core/src/interpreter/reduce.cpp", "core/src/interpreter/reduction_layout.cpp", "core/src/interpreter/scan.cpp", "core/src/interpreter/count.cpp"
-PROGRAM, BOUND, ASSIGN = "core/src/reductions/reduction_program.cpp", "core/src/reductions/bound_reduction.cpp", "core/src/reductions/assign_reductions.cpp"
+CELLS, LOOPS, SCANS = ("core/src/interpreter/reduction_cells.hpp", "core/src/interpreter/reduction_loops_of.hpp",
+                       "core/src/interpreter/scan_loops_of.hpp")
+REDUCE, LAYOUT, SCAN, COUNT = ("core/src/interpreter/reduce.cpp", "core/src/interpreter/reduction_layout.cpp",
+                               "core/src/interpreter/scan.cpp", "core/src/interpreter/count.cpp")
+PROGRAM, BOUND, ASSIGN = ("core/src/reductions/reduction_program.cpp", "core/src/reductions/bound_reduction.cpp",
+                          "core/src/reductions/assign_reductions.cpp")
 JOINT, EXPLAIN = "core/src/reductions/joint_reduction.cpp", "core/src/reductions/explain_reduction.cpp"
 TYPES, HEADER = "core/include/ferry/core/detail/reductions/reduction_program.hpp", "core/include/ferry/core/reduce.hpp"
 

@@ -1,11 +1,14 @@
-"""Planted bugs in code for several devices, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/multigpu,
-and those of copies and peers in tests/contract, must catch them. The first field names the broken feature."""
+"""Planted bugs in code for several devices, for tools/mutants.py, in the form of mutants_table.py. Tests in
+tests/multigpu, and those of copies and peers in tests/contract, must catch them. The first field names the broken
+feature."""
 
-HALO_KERNEL, HALO_COPIES = "multigpu/src/halos/halo_kernel.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_copies.hpp"
+HALO_KERNEL, HALO_COPIES = ("multigpu/src/halos/halo_kernel.cpp",
+                            "multigpu/include/ferry/multigpu/detail/halos/halo_copies.hpp")
 HALO_MEMBER, HALO_ROUTES = "multigpu/src/halos/member_exchange.cpp", "multigpu/src/halos/halo_routes.cpp"
 GROUP, JOINT = "multigpu/src/collectives/collective_group.cpp", "multigpu/src/transport/joint_submission.cpp"
 MATH, RESHARD = "multigpu/src/transport/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
-REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
+REPRODUCIBLE, LAYOUT = ("multigpu/include/ferry/multigpu/reproducible.hpp",
+                        "multigpu/include/ferry/multigpu/shard_layout.hpp")
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
@@ -13,12 +16,14 @@ SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.
 COMPONENTS = "multigpu/include/ferry/multigpu/detail/loops/components.hpp"
 REGION, LAYOUT_CPP = "multigpu/include/ferry/multigpu/shard_region.hpp", "multigpu/src/layouts/shard_layout.cpp"
 STORE = "multigpu/include/ferry/multigpu/detail/shards/shard_store.hpp"
-WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
+WAYS, COPY, COPY_HPP = ("core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp",
+                        "core/include/ferry/core/copy.hpp")
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
 OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/transport/ordered_keys.hpp"
 KEYED, KEYED_MATH = "multigpu/src/transport/keyed_transport.cpp", "multigpu/src/transport/ordered_keys.cpp"
 ARGUMENTS = "core/include/ferry/core/arguments.hpp"
-OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/src/external/foreign_memory.cpp", "core/src/runtime/stream.cpp", "core/src/kernels/staged_launch.cpp"
+OPERATION, FOREIGN, STREAM, MIRRORS = ("core/src/runtime/submission.cpp", "core/src/external/foreign_memory.cpp",
+                                       "core/src/runtime/stream.cpp", "core/src/kernels/staged_launch.cpp")
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCHES = "core/src/kernels/staged_launch.cpp"
 SIM = "core/src/sim/machine.cpp"
@@ -37,7 +42,8 @@ SORTING, SPLITS = "multigpu/src/sorting/sharded_sorting.cpp", "multigpu/src/sort
 PIECES, TEXT = "multigpu/src/sorting/part_exchange.cpp", "multigpu/src/printing/sharded_text.cpp"
 SEARCH, COMPARE = "core/src/cpu_sorting/search.cpp", "core/include/ferry/core/compare.hpp"
 EXPLAIN = "multigpu/src/expressions/explain_sharded.cpp"
-PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
+PEER, KEPT, WAYS_HPP = ("core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp",
+                        "core/src/copies/contiguous_copy.hpp")
 PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
 SHARDED_STRUCT = "multigpu/include/ferry/multigpu/sharded_struct.hpp"
 SHARDED_ADAPT, SWEEP = "multigpu/include/ferry/multigpu/sharded_adapt.hpp", "multigpu/include/ferry/multigpu/sweep.hpp"

@@ -2,11 +2,14 @@
 mutants_table.py. The tests sorting_*, compare and print of tests/core must catch them. The first field names the broken
 feature."""
 
-KEY, ROWS, ORDER = "core/include/ferry/core/detail/operations/sort_key.hpp", "core/src/cpu_sorting/sort_rows.cpp", "core/src/cpu_sorting/order_rows.cpp"
+KEY, ROWS, ORDER = ("core/include/ferry/core/detail/operations/sort_key.hpp", "core/src/cpu_sorting/sort_rows.cpp",
+                    "core/src/cpu_sorting/order_rows.cpp")
 PLACES, UNIQUE = "core/src/cpu_sorting/keys_with_places.hpp", "core/src/cpu_sorting/find_unique.cpp"
 SEARCH, SELECT = "core/src/cpu_sorting/search.cpp", "core/src/cpu_sorting/select.cpp"
-DENSE, BOUND, SUBMIT = "core/src/sorting/dense_elements.cpp", "core/src/sorting/bound_sorting.cpp", "core/src/sorting/submit_sorting.cpp"
-SHOWN, LAYOUT, FORMAT, NUMBER = "core/src/printing/shown_elements.cpp", "core/src/printing/array_layout.cpp", "core/src/printing/element_format.cpp", "core/src/printing/number_text.cpp"
+DENSE, BOUND, SUBMIT = ("core/src/sorting/dense_elements.cpp", "core/src/sorting/bound_sorting.cpp",
+                        "core/src/sorting/submit_sorting.cpp")
+SHOWN, LAYOUT, FORMAT, NUMBER = ("core/src/printing/shown_elements.cpp", "core/src/printing/array_layout.cpp",
+                                 "core/src/printing/element_format.cpp", "core/src/printing/number_text.cpp")
 COMPARE = "core/include/ferry/core/compare.hpp"
 
 MUTANTS = [

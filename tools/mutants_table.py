@@ -1,4 +1,5 @@
-"""The planted bugs of tools/mutants.py: rule in docs/ordering.md, name, edits (file, text that occurs exactly once, new text)."""
+"""The planted bugs of tools/mutants.py: rule in docs/ordering.md, name, edits (file, text that occurs exactly once, new
+text)."""
 
 STREAM_THREADS, STREAM_THREADS_HPP = "core/src/sim/stream_threads.cpp", "core/src/sim/stream_threads.hpp"
 SCHEDULER, SCHEDULER_HPP = "core/src/sim/scheduler.cpp", "core/src/sim/scheduler.hpp"
@@ -10,19 +11,22 @@ TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timel
 LOSSES = "core/src/ordering/timeline_losses.cpp"
 HOST_WAIT, HOST_ACCESS = "core/src/ordering/host_wait.cpp", "core/src/runtime/host_access.cpp"
 LOG, GUARD = "core/src/ordering/access_history.cpp", "core/src/ordering/access_guard.cpp"
-POOL, SEGMENTS, SUPPLY = "core/src/pools/caching_pool.cpp", "core/src/pools/segment_blocks.cpp", "core/src/pools/segment_supply.cpp"
+POOL, SEGMENTS, SUPPLY = ("core/src/pools/caching_pool.cpp", "core/src/pools/segment_blocks.cpp",
+                          "core/src/pools/segment_supply.cpp")
 NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
 MEMORY_POOL, BLOCK_USES = "core/src/pools/memory_pool.cpp", "core/src/pools/block_uses.cpp"
 BLOCK_RELEASE, ALLOCATION = "core/src/pools/block_release.cpp", "core/src/ordering/allocation.cpp"
 SHARD, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/driver_pool.cpp"
 CAPTURE, GRAPH, COPY = "core/src/ordering/capture.cpp", "core/src/runtime/graph.cpp", "core/src/copies/copy.cpp"
-LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy_operation.cpp"
+LANE, WAYS, STEPS = ("core/src/copies/copy_lane.cpp", "core/src/copies/contiguous_copy.cpp",
+                     "core/src/copies/copy_operation.cpp")
 MIRRORS = "core/src/kernels/staged_launch.cpp"
 SIM, SIM_POOLS = "core/src/sim/machine.cpp", "core/src/sim/driver_pools.cpp"
 REGISTRY = "core/src/runtime/runtime_registry.cpp"
 FOREIGN, BORROWS = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_blocks.cpp"
 DELETERS, WORKSPACE = "core/src/external/adopted_deleters.cpp", "core/src/memory/workspace.cpp"
-LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
+LOG_HPP, TIMELINE_HPP = ("core/include/ferry/core/detail/ordering/access_history.hpp",
+                         "core/include/ferry/core/detail/ordering/timeline.hpp")
 MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migration/move_plan.cpp"
 RECORDS, SCOPES = "unified/src/migration/array_records.cpp", "unified/src/migration/scope_list.cpp"
 MOVES, MOVE_LOG = "unified/src/migration/page_moves.cpp", "unified/src/migration/move_log.cpp"
@@ -31,21 +35,26 @@ ADVICE = "unified/src/migration/advice_table.cpp"
 TUNED, TUNER = "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
 ROOM, IDLE = "unified/src/migration/page_eviction.cpp", "core/src/ordering/idle_guard.cpp"
 ADAPTED_BATCHES = "unified/include/ferry/unified/detail/batches/adapted_batches.hpp"
-PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
-SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
+PIPELINE, PIPELINE_HPP = ("unified/src/batches/batch_pipeline.cpp",
+                          "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp")
+SLOT, CROWDED = ("unified/include/ferry/unified/detail/batches/batch_slot.hpp",
+                 "unified/src/migration/fault_batched_pages.hpp")
 REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
 SIM_OPTIONS, SIM_MACHINE = "core/src/sim/options.cpp", "core/src/sim/machine.cpp"
-CPU_LOOP, CPU_REDUCTION = (f"core/include/ferry/core/detail/kernels/{name}.hpp" for name in ("cpu_loop", "cpu_reduction"))
+CPU_LOOP, CPU_REDUCTION = (f"core/include/ferry/core/detail/kernels/{name}.hpp"
+                           for name in ("cpu_loop", "cpu_reduction"))
 SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
 ADAPT, STRUCTS = "core/include/ferry/core/adapt.hpp", "core/include/ferry/core/struct_argument.hpp"
 STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
-GHOSTS, GHOSTS_HPP, CONDITIONS = "core/src/kernels/ghosts.cpp", "core/include/ferry/core/ghosts.hpp", "core/include/ferry/core/boundary_conditions.hpp"
+GHOSTS, GHOSTS_HPP, CONDITIONS = ("core/src/kernels/ghosts.cpp", "core/include/ferry/core/ghosts.hpp",
+                                  "core/include/ferry/core/boundary_conditions.hpp")
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 HOST_TASK, SUBMIT = "core/include/ferry/core/host_task.hpp", "core/include/ferry/core/submit.hpp"
 TASK_SCOPE, TASK_FAILURES = "core/include/ferry/core/detail/ordering/host_tasks.hpp", "core/src/ordering/host_tasks.cpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
-ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
+# In access_guard.
+ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"
 
 MUTANTS = [
     # Access histories: ordering dependencies.

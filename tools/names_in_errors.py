@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks that functions and types of ferry named in error texts exist.
 
-Collects each `ferry::name` and `type::name` in the string literals of core, unified and multigpu. A C++ source that names
-them compiles only if the public headers declare them in namespace ferry. A member name (`team::world`) must be a word
-in the public headers' code.
+Collects each `ferry::name` and `type::name` in the string literals of core, unified and multigpu. A C++ source that
+names them compiles only if the public headers declare them in namespace ferry. A member name (`team::world`) must be a
+word in the public headers' code.
 
   names_in_errors.py --root ROOT --compiler c++
   names_in_errors.py --self-test
@@ -15,7 +15,8 @@ import subprocess
 import sys
 
 MODULES = ("core", "unified", "multigpu")
-TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|'
+                    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 QUALIFIED = re.compile(r"(?<![\w:])(?:ferry::)?((?:[a-z_]\w*::)+[a-z_]\w*)|(?<![\w:])ferry::([a-z_]\w*)")
 OTHERS = {"std", "fr", "cuda", "Eigen"}  # external namespaces
 NEEDS_MORE = {"ferry/eigen.hpp", "ferry/multigpu/sharded_eigen.hpp"}
@@ -71,7 +72,8 @@ def public_headers(root):
 
 
 def self_test():
-    sample = '// "ferry::none"\nf("use ferry::" /* x */\n  "to(a), std::vector or pool_kind::split" + x + "ferry::team::world");'
+    sample = ('// "ferry::none"\nf("use ferry::" /* x */\n'
+              '  "to(a), std::vector or pool_kind::split" + x + "ferry::team::world");')
     assert list(names(sample)) == [("to",), ("pool_kind", "split"), ("team", "world")], list(names(sample))
     assert "in_text" not in code('f("in_text"); // in_text')
 

@@ -13,7 +13,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
-           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support", "tools"]
+           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")),
+           "benchmarks/support", "tools"]
 # -g1: line numbers, which show the objects that contain the code of a header's line. Some bugs use <thread>.
 FLAGS = ["-std=c++20", "-include", "thread", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",
          *(f"-I{module}/{part}" for module in MODULES for part in ("include", "src")), "-Itests",
@@ -66,7 +67,8 @@ def use_test_library():
 
 
 def has_tests(source):
-    """Whether other sources link without this one: tests/contract/fixture_test.cpp also defines the fixture of others."""
+    """True if other sources link without this one. tests/contract/fixture_test.cpp also defines the fixture of others.
+    """
     return source.startswith("tests/") and source.endswith("_test.cpp") and not source.endswith("fixture_test.cpp")
 
 
@@ -172,8 +174,8 @@ class Program:
         return "crashes" if child.returncode < 0 else "fails"
 
     def holders(self, header, lines, among, all_including):
-        """Those sources `among` them whose objects contain code near these lines of a header; if there are none, or `all_including`, all
-        that include it: code that is inlined may have no lines."""
+        """Those sources `among` them whose objects contain code near these lines of a header; if there are none, or
+        `all_including`, all that include it: code that is inlined may have no lines."""
         including = []
         for s in among:
             if re.search(rf"(^|[ /]){re.escape(header)}\b", self.object(s).with_suffix(".d").read_text(), re.M):
@@ -217,8 +219,8 @@ class Program:
                 shutil.copyfile(self.tree / file, tree / file)
         program = self.work / f"tests{worker}"
         # First those with the bug: of inline functions that several objects define, the linker takes the first.
-        self.link([*(self.object(s, objects) for s in sorted(sources)), *(self.object(s) for s in self.sources if s not in sources)],
-                  program)
+        self.link([*(self.object(s, objects) for s in sorted(sources)),
+                   *(self.object(s) for s in self.sources if s not in sources)], program)
         return program
 
     def attempt(self, program, case, limit=None, seeds=None, first=0):
@@ -228,7 +230,8 @@ class Program:
         return [Outcome(case, how, time.monotonic() - started)] if how else []
 
     def try_remembered(self, mutant, worker, cases):
-        """The first of these test cases that catches a mutant. Of sources with tests only that of the case gets the bug."""
+        """The first of these test cases that catches a mutant. Of sources with tests only that of the case gets the
+        bug."""
         for case in cases:
             if case in self.cases or case in self.sources:
                 program = self.broken(mutant, worker, self.affected(mutant, case=case))
@@ -237,8 +240,8 @@ class Program:
         return []
 
     def try_out(self, mutant, worker):
-        """The test cases that catch a mutant. One that is in many sources with tests is planted in one after the other, those
-        first whose names have words of the mutant, and their own cases run; then all cases of all sources."""
+        """The test cases that catch a mutant. One that is in many sources with tests is planted in one after the other,
+        those first whose names have words of the mutant, and their own cases run; then all cases of all sources."""
         affected, compiled = self.affected(mutant), frozenset()
         in_header = any(file not in self.sources for file, *_ in mutant.edits)
         if in_header and not self.options.all_tests:

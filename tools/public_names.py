@@ -3,9 +3,9 @@
 
     tools/public_names.py [--check | --update | --self-test]
 
-Public headers are those that are not under detail/. Without an option the names are printed, a line for each header. --check
-compares them with tests/public_names.txt and prints the differences; --update writes that file. A change of the list is a change
-of the interface: it belongs into CHANGELOG.md. Exit status: 1 if the list differs.
+Public headers are those that are not under detail/. Without an option the names are printed, a line for each header.
+--check compares them with tests/public_names.txt and prints the differences; --update writes that file. A change of the
+list is a change of the interface: it belongs into CHANGELOG.md. Exit status: 1 if the list differs.
 """
 import argparse
 import difflib
@@ -33,8 +33,8 @@ def balanced(text, at, opening, closing):
 def without_template(text):
     """A declaration without its template head, attributes and constraints."""
     while True:
-        text = re.sub(r"^\s*(\[\[[^\]]*\]\]|alignas\s*\([^)]*\)|inline|constexpr|consteval|constinit|static|extern|thread_local)\s*", "",
-                      text)
+        text = re.sub(r"^\s*(\[\[[^\]]*\]\]|alignas\s*\([^)]*\)|inline|constexpr|consteval|constinit|static|extern|"
+                      r"thread_local)\s*", "", text)
         head = re.match(r"\s*template\s*<", text)
         constraint = re.match(r"\s*requires\s*(\()?", text)
         if head:
@@ -47,7 +47,7 @@ def without_template(text):
             text = text[i:]
         elif constraint and constraint[1]:
             text = text[balanced(text, constraint.end() - 1, "(", ")"):]
-        elif constraint:                              # requires requires (...) { ... }, or a concept: ends at the declaration's type
+        elif constraint:               # requires requires (...) { ... }, or a concept: ends at the declaration's type
             inner = re.match(r"\s*requires\s+requires\s*\(", text)
             if not inner:
                 text = re.sub(r"^\s*requires\s+[\w:]+\s*(<[^;{]*?>)?\s", "", text, count=1)
@@ -65,7 +65,8 @@ def name_of(declaration):
     text = without_template(declaration)
     if not text or text.startswith(("friend", "static_assert", "using namespace", "template", "~")):
         return None
-    typed = re.match(r"(?:class|struct|union|enum(?:\s+class)?|concept)\s+(?:\[\[[^\]]*\]\]\s*|alignas\s*\([^)]*\)\s*)*([\w:]+)(\s*<)?", text)
+    typed = re.match(r"(?:class|struct|union|enum(?:\s+class)?|concept)\s+"
+                     r"(?:\[\[[^\]]*\]\]\s*|alignas\s*\([^)]*\)\s*)*([\w:]+)(\s*<)?", text)
     if typed:
         return None if typed[2] or "::" in typed[1] else typed[1]     # specializations name what is named elsewhere
     alias = re.match(r"using\s+(\w+)\s*=", text)
@@ -98,14 +99,16 @@ def names_in(text):
             declaration = text[begin:at].strip()
             space = re.fullmatch(r"(inline\s+)?namespace\s+([\w:]*)", declaration)
             inner = [s.removeprefix("ferry").removeprefix("::") for s in scopes]
-            is_public = scopes and scopes[0].split("::")[0] == "ferry" and not any("detail" in s.split("::") for s in inner)
+            is_public = (scopes and scopes[0].split("::")[0] == "ferry"
+                         and not any("detail" in s.split("::") for s in inner))
             if c == "{" and space:
                 scopes.append("" if space[1] else space[2])
             elif c == "}":
                 if scopes:
                     scopes.pop()
             else:
-                if re.search(r"\brequires\s+requires\s*\([^{]*$|\brequires\s*(\([^(){]*\))?\s*$", declaration) and c == "{":
+                if c == "{" and re.search(r"\brequires\s+requires\s*\([^{]*$|\brequires\s*(\([^(){]*\))?\s*$",
+                                          declaration):
                     at = balanced(text, at, "{", "}")     # a requires expression within a declaration
                     continue
                 is_value = re.search(r"=\s*$", declaration) or (c == "{" and re.search(r"\bconcept\b", declaration))
@@ -163,7 +166,8 @@ namespace std { template <> struct hash<int> {}; }
 
 def self_test():
     got = names_in(SAMPLE)
-    expected = sorted(["FERRY_SAMPLE", "one", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "thirteen", "more::fourteen"])
+    expected = sorted(["FERRY_SAMPLE", "one", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve",
+                       "thirteen", "more::fourteen"])
     if got != expected:
         print("missing:", sorted(set(expected) - set(got)), "too many:", sorted(set(got) - set(expected)))
     return got == expected
@@ -182,10 +186,11 @@ def main():
         LIST.write_text("\n".join(lines) + "\n")
     elif options.check:
         before = LIST.read_text().splitlines() if LIST.exists() else []
-        changes = [d for d in difflib.unified_diff(before, lines, "tests/public_names.txt", "the headers", lineterm="", n=0)]
+        changes = list(difflib.unified_diff(before, lines, "tests/public_names.txt", "the headers", lineterm="", n=0))
         if changes:
             print("\n".join(changes))
-            print("the public names have changed: if that is meant, run tools/public_names.py --update, and say so in CHANGELOG.md")
+            print("the public names have changed: if that is meant, run tools/public_names.py --update, and say so in "
+                  "CHANGELOG.md")
             return 1
     else:
         print("\n".join(lines))

@@ -3,8 +3,8 @@
 
     tuning_picture.py RESULT.json [-o PICTURE.svg]
 
-ferry::tune_result::save_json writes the result. Without -o, the picture is written beside it, with the suffix .svg. Exit status: 1
-if a file cannot be read or written, or is no result of a tuner.
+ferry::tune_result::save_json writes the result. Without -o, the picture is written beside it, with the suffix .svg.
+Exit status: 1 if a file cannot be read or written, or is no result of a tuner.
 """
 import argparse
 import json

@@ -3,11 +3,11 @@
 
     benchmarks/expressions/frameworks.py FILE
 
-FILE has results of the benchmarks `expressions` and `reductions`, which ran before on the same machine. For each row that has
-a counterpart below, the script times the frameworks that python3 has, and appends a row with ferry's value, the framework's
-value as the baseline, and their ratio. Times are medians of 15 rounds of 10 evaluations each, of the wall clock between
-synchronizations: no framework waits between evaluations. Each framework runs in a process of its own, so that it has the
-memory of the GPU for itself.
+FILE has results of the benchmarks `expressions` and `reductions`, which ran before on the same machine. For each row
+that has a counterpart below, the script times the frameworks that python3 has, and appends a row with ferry's value,
+the framework's value as the baseline, and their ratio. Times are medians of 15 rounds of 10 evaluations each, of the
+wall clock between synchronizations: no framework waits between evaluations. Each framework runs in a process of its
+own, so that it has the memory of the GPU for itself.
 """
 import json
 import statistics
@@ -78,7 +78,8 @@ FRAMEWORKS = {
 
 def measured(framework):
     """The rates of a framework by row, measured in another process."""
-    run = subprocess.run([sys.executable, __file__, "--only", framework], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.run([sys.executable, __file__, "--only", framework], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
     rates = dict(json.loads(line) for line in run.stdout.splitlines() if line.startswith("["))
     if run.returncode != 0:
         reason = run.stderr.strip().splitlines()[-1:] or ["no message"]
@@ -101,7 +102,8 @@ def main():
             if name not in ours:
                 continue
             least = next(bound for n, _, _, bound in ROWS if n == name)
-            row = dict(ours[name], name=f"{name}, beside {framework}", baseline={"what": framework, "value": round(theirs, 2)})
+            row = dict(ours[name], name=f"{name}, beside {framework}",
+                       baseline={"what": framework, "value": round(theirs, 2)})
             row["ratio"] = round(row["value"] / theirs, 4)
             if framework == "PyTorch" and least is None:
                 row["bound"], row["holds"] = "stated", None

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Runs NVIDIA's Jacobi samples and ferry's on the same system, and appends their times as JSON lines.
 
-    benchmarks/jacobi/against_nvidia.py SAMPLES FERRY [--results FILE] [--build-only] [--rounds N] [--iterations N] [--size N]
+    benchmarks/jacobi/against_nvidia.py SAMPLES FERRY [--results FILE] [--build-only] [--rounds N] [--iterations N]
+                                        [--size N]
 
-SAMPLES is a checkout of https://github.com/NVIDIA/multi-gpu-programming-models; no part of it is included in ferry. FERRY
-is examples/jacobi, built for CUDA. Samples that need only CUDA are built with nvcc, and those of NCCL if mpicxx and NCCL
-are installed. Samples that cannot be built are skipped with a message. Existing programs are not rebuilt, so a folder built
-elsewhere (--build-only) may be copied to the system with GPUs. Needs only python3.
+SAMPLES is a checkout of https://github.com/NVIDIA/multi-gpu-programming-models; no part of it is included in ferry.
+FERRY is examples/jacobi, built for CUDA. Samples that need only CUDA are built with nvcc, and those of NCCL if mpicxx
+and NCCL are installed. Samples that cannot be built are skipped with a message. Existing programs are not rebuilt, so a
+folder built elsewhere (--build-only) may be copied to the system with GPUs. Needs only python3.
 
-All programs compute the same: a field of N x N floats on all GPUs, with the norm of the change at each iteration. They run
-alternately, in rounds; as in NVIDIA's bench.sh, the best time of each counts.
+All programs compute the same: a field of N x N floats on all GPUs, with the norm of the change at each iteration. They
+run alternately, in rounds; as in NVIDIA's bench.sh, the best time of each counts.
 """
 import argparse
 import concurrent.futures
@@ -32,8 +33,8 @@ TIMES_FASTER = {4: 2.5}                                # the required speedup, b
 
 
 def run(command, folder=None, **more):
-    done = subprocess.run([str(c) for c in command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False, env={**os.environ, **more})
+    done = subprocess.run([str(c) for c in command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, env={**os.environ, **more})
     return done.returncode, done.stdout
 
 
@@ -63,8 +64,9 @@ def build(folder, architecture):
         if not nccl or not shutil.which("mpicxx"):
             return "needs mpicxx and NCCL"
         commands = [[nvcc, *flags, "-c", "jacobi_kernels.cu"],
-                    ["mpicxx", "-O3", "-std=c++17", f"-I{cuda}/include", f"-I{nccl[0]}", "jacobi.cpp", "jacobi_kernels.o", "-o", "jacobi",
-                     f"-L{cuda}/lib64", f"-L{nccl[1]}", f"-Wl,-rpath,{nccl[1]}", "-lcudart", "-l:libnccl.so.2", "-ldl"]]
+                    ["mpicxx", "-O3", "-std=c++17", f"-I{cuda}/include", f"-I{nccl[0]}", "jacobi.cpp",
+                     "jacobi_kernels.o", "-o", "jacobi", f"-L{cuda}/lib64", f"-L{nccl[1]}", f"-Wl,-rpath,{nccl[1]}",
+                     "-lcudart", "-l:libnccl.so.2", "-ldl"]]
     for command in commands:
         status, text = run(command, folder)
         if status:
@@ -93,8 +95,8 @@ def sample_time(name, folder, o, gpus):
 
 
 def ferry_time(program, o, gpus, *how):
-    status, text = run([program, "--rows", o.size, "--columns", o.size, "--iterations", o.iterations, "--devices", gpus, *how],
-                       FERRY_BACKEND="cuda", NCCL_NVLS_ENABLE="0")
+    status, text = run([program, "--rows", o.size, "--columns", o.size, "--iterations", o.iterations,
+                        "--devices", gpus, *how], FERRY_BACKEND="cuda", NCCL_NVLS_ENABLE="0")
     found = re.search(r"^time\s+(\S+) ms", text, re.MULTILINE)
     devices = re.search(r"^devices\s+(\d+) \(CUDA\)", text, re.MULTILINE)
     if status or not found or not devices or int(devices.group(1)) != gpus:
@@ -109,7 +111,8 @@ def place(gpus):
     name, driver = text.splitlines()[0].rsplit(", ", 1)
     cpu = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return {"machine": f"{name} / {cpu.group(1) if cpu else ''}", "devices": gpus, "driver": driver.strip(),
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "commit": os.environ.get("FERRY_COMMIT", "unknown")}
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+            "commit": os.environ.get("FERRY_COMMIT", "unknown")}
 
 
 def spread(times):
@@ -119,8 +122,10 @@ def spread(times):
 
 def row(name, times, sample, theirs, gpus, where):
     ours, limit = min(times), TIMES_FASTER.get(gpus)
-    return {"name": name, "value": round(ours, 6), "unit": "ms", "baseline": {"what": f"NVIDIA's best sample, {sample}", "value": round(theirs, 6)},
-            "ratio": round(ours / theirs, 6), "spread": round(spread(times), 6), "bound": f"ratio <= {1 / limit:.4g} x" if limit else "stated",
+    return {"name": name, "value": round(ours, 6), "unit": "ms",
+            "baseline": {"what": f"NVIDIA's best sample, {sample}", "value": round(theirs, 6)},
+            "ratio": round(ours / theirs, 6), "spread": round(spread(times), 6),
+            "bound": f"ratio <= {1 / limit:.4g} x" if limit else "stated",
             "holds": ours <= theirs / limit if limit else None, **where}
 
 

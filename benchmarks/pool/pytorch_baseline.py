@@ -3,8 +3,9 @@
 
     benchmarks/pool/pytorch_baseline.py FILE
 
-Builds a small extension (needs a compiler), so that no Python code is measured. Writes lines of a name, a tab and a number:
-nanoseconds for times, bytes for peaks. FERRY_PYTORCH_RESULTS=FILE bench_pool then compares its results with them.
+Builds a small extension (needs a compiler), so that no Python code is measured. Writes lines of a name, a tab and a
+number: nanoseconds for times, bytes for peaks. FERRY_PYTORCH_RESULTS=FILE bench_pool then compares its results with
+them.
 """
 import pathlib
 import sys

@@ -4,9 +4,9 @@
     examples/euler/make_mesh.py examples/data/wedge.msh                  the mesh in examples/data
     examples/euler/make_mesh.py --rows 96 --angle 20 steep.msh
 
-The channel is 1 high. The wedge begins at x = 0.5, and ends at x = 1.25; behind it the floor is level. Points inside are moved
-at random, each quadrangle is divided along its shorter diagonal, and triangles and points have a random order, as a solver for
-any mesh must expect. The sides have the physical names inflow, outflow and wall.
+The channel is 1 high. The wedge begins at x = 0.5, and ends at x = 1.25; behind it the floor is level. Points inside
+are moved at random, each quadrangle is divided along its shorter diagonal, and triangles and points have a random
+order, as a solver for any mesh must expect. The sides have the physical names inflow, outflow and wall.
 """
 import argparse
 import math
@@ -60,9 +60,11 @@ def gmsh_text(points, triangles, sides, rng):
     rng.shuffle(triangles)
     ids = [place + 1 for place in places]
     lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$PhysicalNames", str(len(NAMES) + 1)]
-    lines += [f'1 {i + 1} "{name}"' for i, name in enumerate(NAMES)] + [f'2 {len(NAMES) + 1} "gas"', "$EndPhysicalNames"]
+    lines += [f'1 {i + 1} "{name}"' for i, name in enumerate(NAMES)]
+    lines += [f'2 {len(NAMES) + 1} "gas"', "$EndPhysicalNames"]
     lines += ["$Nodes", str(len(points))]
-    lines += [f"{ids[k]} {points[k][0]:.6g} {points[k][1]:.6g} 0" for k in sorted(range(len(points)), key=places.__getitem__)]
+    lines += [f"{ids[k]} {points[k][0]:.6g} {points[k][1]:.6g} 0"
+              for k in sorted(range(len(points)), key=places.__getitem__)]
     lines += ["$EndNodes", "$Elements", str(len(sides) + len(triangles))]
     tags = [(1, NAMES.index(name) + 1, (a, b)) for name, a, b in sides] + [(2, len(NAMES) + 1, t) for t in triangles]
     for k, (kind, tag, corners) in enumerate(tags):

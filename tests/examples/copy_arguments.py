@@ -14,7 +14,8 @@ def main():
 
     for pair in (("memory", "memory"), ("memory", "gpu0"), ("pinned", "gpu-last"), ("gpu-last", "unified")):
         done = run(*pair, "--times", "1")
-        if done.returncode != 0 or f"{pair[0]} to {pair[1]}, " not in done.stdout or ": " not in done.stdout.splitlines()[-1]:
+        if (done.returncode != 0 or f"{pair[0]} to {pair[1]}, " not in done.stdout
+                or ": " not in done.stdout.splitlines()[-1]):
             failures.append(f"{pair}: exit status {done.returncode}: {done.stdout}{done.stderr}")
     for arguments, said in ((("gpu0", "gpu77"), "there is no gpu77: the last one here is gpu"),
                             (("gpu0", "gpu"), "'gpu' is no place"), (("gpu1x", "gpu0"), "'gpu1x' is no place"),

@@ -52,7 +52,8 @@ INVALID = (
     ("no triangles", re.sub(r"\n[567] .*", "", SQUARE).replace("\n7\n1 1", "\n4\n1 1"), ["no triangles"]),
     ("an unknown point", SQUARE.replace("10 40 30", "10 40 50"), ["no point 50"]),
     ("a point twice", SQUARE.replace("40 0 1 0", "30 0 1 0"), ["two points 30"]),
-    ("a side without a name", SQUARE.replace("1 1 2 7 1 10 20", "1 15 2 7 1 10"), ["(0", "(1", "one triangle only", "wall"]),
+    ("a side without a name", SQUARE.replace("1 1 2 7 1 10 20", "1 15 2 7 1 10"),
+     ["(0", "(1", "one triangle only", "wall"]),
     ("a name inside", SQUARE.replace("7 15 2 0 1 10", "7 1 2 7 1 10 30"), ["more than two triangles or names"]),
     ("a name of no side", SQUARE.replace("7 15 2 0 1 10", "7 1 2 7 1 20 40"), ["in no triangle"]),
     ("another name", SQUARE.replace('"wall"', '"floor"'), ["'floor'", "inflow, outflow or wall"]),
@@ -62,8 +63,8 @@ INVALID = (
 
 
 def density_behind_shock(mach, angle):
-    """Behind an oblique shock of a gas with gamma = 1.4, over that of the inflow: the weak solution of the relation of the
-    shock's and the wedge's angle, by bisection."""
+    """Behind an oblique shock of a gas with gamma = 1.4, over that of the inflow: the weak solution of the relation of
+    the shock's and the wedge's angle, by bisection."""
     def turned(beta):
         normal = (mach * math.sin(beta)) ** 2
         return math.atan(2 / math.tan(beta) * (normal - 1) / (mach ** 2 * (1.4 + math.cos(2 * beta)) + 2))
@@ -82,7 +83,8 @@ def main():
         folder = pathlib.Path(name)
 
         def run(mesh, devices, *arguments):
-            return subprocess.run([euler, "--mesh", mesh, "--quiet", *arguments], capture_output=True, text=True, check=False,
+            return subprocess.run([euler, "--mesh", mesh, "--quiet", *arguments], capture_output=True, text=True,
+                                  check=False,
                                   env={**os.environ, "FERRY_SIM": f"devices={devices};schedule=random:{devices}"})
 
         def expect_success(what, done):
@@ -92,11 +94,12 @@ def main():
 
         made = folder / "made.msh"
         for seed, (rows, angle, devices) in enumerate(((1, 0, 3), (1, 25, 8), (5, 15, 4), (6, 30, 5), (9, 10, 7))):
-            subprocess.run([sys.executable, make_mesh, made, "--rows", str(rows), "--angle", str(angle), "--seed", str(seed)],
-                           check=True)
+            subprocess.run([sys.executable, make_mesh, made, "--rows", str(rows), "--angle", str(angle),
+                            "--seed", str(seed)], check=True)
             for refine, order in ((0, "hilbert"), (1, "hilbert"), (1, "file")):
                 expect_success(f"{rows} rows on {devices} devices, refined {refine} times, order of {order}",
-                               run(made, devices, "--refine", str(refine), "--order", order, "--steps", "30", "--check"))
+                               run(made, devices, "--refine", str(refine), "--order", order, "--steps", "30",
+                                   "--check"))
 
         # Gas that moves along level walls does not change.
         subprocess.run([sys.executable, make_mesh, made, "--rows", "6", "--angle", "0"], check=True)

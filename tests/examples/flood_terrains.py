@@ -13,7 +13,8 @@ import tempfile
 def npy(shape, values, descr="<i2", code="h"):
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{code}", *values)
+    head = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+    return head + struct.pack(f"<{len(values)}{code}", *values)
 
 
 def main():
@@ -26,7 +27,8 @@ def main():
             (folder / "terrain.npy").write_bytes(content)
             done = subprocess.run([flood, "--terrain", folder / "terrain.npy", "--out", folder, "--quiet", *arguments],
                                   capture_output=True, text=True, check=False)
-            written = {f: (folder / f).read_bytes() if (folder / f).exists() else b"" for f in ("flood.png", "flood.npy")}
+            written = {f: (folder / f).read_bytes() if (folder / f).exists() else b""
+                       for f in ("flood.png", "flood.npy")}
         return done, written
 
     for rows, columns in ((1, 1), (1, 40), (40, 1), (2, 3), (7, 64)):

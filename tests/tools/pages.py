@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""pages.py RESULTS TOOLS: draws what the program RESULTS writes, and results made by hand, with the scripts of the folder TOOLS."""
+"""pages.py RESULTS TOOLS: draws what the program RESULTS writes, and results made by hand, with the scripts of the
+folder TOOLS."""
 import json
 import pathlib
 import re
@@ -14,13 +15,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def trial(array, policy, milliseconds, spread=0.0, rejected="", chosen=False):
-    return {"array": array, "policy": policy, "milliseconds": [milliseconds] if milliseconds else [], "median": milliseconds,
-            "spread": spread, "rejected": rejected, "chosen": chosen}
+    return {"array": array, "policy": policy, "milliseconds": [milliseconds] if milliseconds else [],
+            "median": milliseconds, "spread": spread, "rejected": rejected, "chosen": chosen}
 
 
 def result(*trials, best=None, automatic=1234.5, after=0.125):
-    return {"program": "p", "version": "", "automatic_milliseconds": automatic, "best_milliseconds": after, "best": best or {},
-            "trials": list(trials)}
+    return {"program": "p", "version": "", "automatic_milliseconds": automatic, "best_milliseconds": after,
+            "best": best or {}, "trials": list(trials)}
 
 
 class Scripts(unittest.TestCase):
@@ -33,8 +34,8 @@ class Scripts(unittest.TestCase):
         subprocess.run([RESULTS], cwd=self.folder, check=True)
 
     def draw(self, script, *arguments):
-        return subprocess.run([sys.executable, TOOLS / script, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              check=False)
+        return subprocess.run([sys.executable, TOOLS / script, *arguments], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
 
     def drawn(self, script, *arguments):
         done = self.draw(script, *arguments)
@@ -50,7 +51,8 @@ class Scripts(unittest.TestCase):
     def test_pages_are_self_contained(self):
         self.run_results()
         self.drawn("memory_page.py", "snapshot.json")
-        page, snapshot = (self.folder / "snapshot.html").read_text(encoding="utf-8"), (self.folder / "snapshot.json").read_text()
+        page = (self.folder / "snapshot.html").read_text(encoding="utf-8")
+        snapshot = (self.folder / "snapshot.json").read_text()
         self.assertTrue(page.startswith("<!doctype html>\n"))
         self.assertTrue(page.endswith("</html>\n"))
         self.assertIn(snapshot, page)
@@ -64,7 +66,8 @@ class Scripts(unittest.TestCase):
         # What the program in the page reads of it.
         self.assertEqual(data["history"][-1][1:4], ["free", "device", 0])
         self.assertEqual(data["event_columns"][:6], ["seconds", "action", "kind", "device", "address", "bytes"])
-        self.assertEqual(data["block_columns"], ["address", "bytes", "is_free", "starts_segment", "tag", "name", "is_retained"])
+        self.assertEqual(data["block_columns"],
+                         ["address", "bytes", "is_free", "starts_segment", "tag", "name", "is_retained"])
         self.assertEqual({b["kind"] for b in data["before"]}, {"device", "unified", "host"})
 
     def test_snapshots_that_other_programs_wrote(self):
@@ -92,9 +95,11 @@ class Scripts(unittest.TestCase):
 
     def test_bars(self):
         text = self.svg(result(trial("", "automatic", 1234.5, spread=0.25), trial("u", "prefetch", 0.125, chosen=True),
-                               trial("u", "explicit", 617.25, rejected="changes results: " + "x" * 100), best={"u": "prefetch"}))
-        for part in ('width="1080"', 'x="390"', 'width="420.0" height="14" class="tried"', "ms, spread 0.25", "takes 0.125 ms",
-                     'width="210.0" height="14" class="rejected"', "0.125 ms  chosen<", "617.2 ms  changes results: " + "x" * 20 + "...<",
+                               trial("u", "explicit", 617.25, rejected="changes results: " + "x" * 100),
+                               best={"u": "prefetch"}))
+        for part in ('width="1080"', 'x="390"', 'width="420.0" height="14" class="tried"', "ms, spread 0.25",
+                     "takes 0.125 ms", 'width="210.0" height="14" class="rejected"', "0.125 ms  chosen<",
+                     "617.2 ms  changes results: " + "x" * 20 + "...<",
                      "a step takes 0.125 ms with the policies chosen, 1234 ms without."):
             self.assertIn(part, text)
         self.assertEqual(text.count('class="spread"'), 1)
@@ -102,8 +107,8 @@ class Scripts(unittest.TestCase):
 
     def test_ends_of_a_search(self):
         self.assertIn("0.125 ms: automatic is best for all arrays.", self.svg(result(trial("", "automatic", 1.0))))
-        self.assertIn("chosen, automatic was rejected.", self.svg(result(trial("", "automatic", 1.0, rejected="changes results"),
-                                                                         best={"u": "explicit"})))
+        self.assertIn("chosen, automatic was rejected.", self.svg(
+            result(trial("", "automatic", 1.0, rejected="changes results"), best={"u": "explicit"})))
         without = self.svg(result(trial("", "explicit", 0.0)))
         self.assertIn('width="0.0"', without)
         self.assertNotIn('class="automatic"', without)
