@@ -42,7 +42,7 @@ SORTING, SPLITS = "multigpu/src/sorting/sharded_sorting.cpp", "multigpu/src/sort
 PIECES, TEXT = "multigpu/src/sorting/part_exchange.cpp", "multigpu/src/printing/sharded_text.cpp"
 SEARCH, COMPARE = "core/src/cpu_sorting/search.cpp", "core/include/ferry/core/compare.hpp"
 EXPLAIN = "multigpu/src/expressions/explain_sharded.cpp"
-PEER, KEPT, WAYS_HPP = ("core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp",
+PEER, KEPT, WAYS_HPP = ("core/src/runtime/peer.cpp", "core/src/runtime/unified_pages.cpp",
                         "core/src/copies/contiguous_copy.hpp")
 PART_SPACES = "multigpu/include/ferry/multigpu/detail/loops/part_spaces.hpp"
 SHARDED_STRUCT = "multigpu/include/ferry/multigpu/sharded_struct.hpp"
@@ -153,7 +153,7 @@ MUTANTS = [
     ("peers", "bytes that a borrow grew by are not pinned",
      (KEPT, "k.generation == generation && k.bytes.covers(all)", "k.generation == generation")),
     ("peers", "pinning of pages is not ordered with their uses", (KEPT, "  access_guard guard(admission::unchecked(on, {&all, 1}));\n", "  (void)all;\n")),
-    ("peers", "graphs do not test links of pages", ("core/src/runtime/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
+    ("peers", "graphs do not test links of pages", ("core/src/runtime/graph.cpp", "  for (const int d : state_->captured.page_users) m.pages().test_links(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
     ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return chosen(a, b, ferry::maximum());", "case reduction::maximum: return chosen(a, b, ferry::minimum());")),

@@ -324,7 +324,7 @@ MUTANTS = [
     ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
     ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),
     # Links that lose pages.
-    ("", "what was on its way to devices arrives behind", ("core/src/runtime/host_pinned_pages.cpp", "      runtime_.streams().synchronize();\n", "")),
+    ("", "what was on its way to devices arrives behind", ("core/src/runtime/unified_pages.cpp", "      runtime_.streams().synchronize();\n", "")),
     ("", "a new owner removes advice that neighbouring blocks need", ("core/src/arrays/array.cpp", " && !m.peers().loses_pages()", "")),
     # Batches.
     ("", "pieces are uploaded and stored in no scopes",

@@ -5,6 +5,7 @@
 
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
+#include "copies/copy_engine.hpp"
 #include "multigpu/shards.hpp"
 #include "support/busy_stream.hpp"
 #include "support/quiet_stderr.hpp"
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(shards_travel_at_the_same_time) {
   t.synchronize();
   std::vector<int> back(values.size());
   for (const bool up : {true, false}) {
-    const std::size_t before = fr::runtime::current().copied_bytes;
+    const std::size_t before = fr::runtime::current().copies().copied_bytes();
     support::busy_stream busy(t.stream(0));
     auto first = a.shard(0);
     fr::fill(t.stream(0), first, up ? 1 : 7, fr::source_line{});
@@ -132,7 +133,7 @@ BOOST_AUTO_TEST_CASE(shards_travel_at_the_same_time) {
       else
         fr::copy(a, std::span<int>(back));
     });
-    const auto copied = [&] { return fr::runtime::current().copied_bytes - before; };
+    const auto copied = [&] { return fr::runtime::current().copies().copied_bytes() - before; };
     while (busy.is_busy() && copied() < values.size() * sizeof(int)) std::this_thread::yield();
     BOOST_TEST(busy.is_busy(), (up ? "up" : "down") << ": member 1 waited for what member 0 waits for");
     busy.release();

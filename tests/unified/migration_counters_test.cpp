@@ -8,6 +8,7 @@
 
 #include <ferry/unified.hpp>
 
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 #include "sim/sim_backend.hpp"
 #include "support/counting_backend.hpp"
 
@@ -141,7 +142,8 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
     std::mt19937 random(seed);
     const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
     fr::simulation sim("devices=3;memory=256MiB;schedule=random:" + std::to_string(seed));
-    for (const fr::device d : fr::devices()) sim.get().test_pages(d.index());  // runs the link tests, which move pages
+    for (const fr::device d : fr::devices())
+      sim.get().pages().test_links(d.index());  // runs the link tests, which move pages
     fr::set_migration_counters(fr::migration_counters::on);
     std::map<std::pair<std::string, std::string>, fr::detail::sim::traffic> expected;
     std::vector<std::optional<fr::unified_array<char>>> arrays(3);

@@ -84,7 +84,7 @@ allocation_ref detail::allocate_block(runtime& m, memory_kind kind, int device, 
       forget_advice(m.backend(), fresh.get());
     return fresh;
   };
-  if (m.checks_arrays.load(std::memory_order_relaxed)) [[unlikely]]
+  if (m.checker().is_on()) [[unlikely]]
     return m.checker().allocate(bytes, take);
   return take(bytes);
 }

@@ -13,12 +13,12 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ordering/capture.hpp"
-#include "runtime/host_pinned_pages.hpp"
 #include "runtime/runtime_registry.hpp"
 #include "support/serial_number.hpp"
 
@@ -55,14 +55,15 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
       memory_(make_owning<memory_accounting>(*backend_)),
       pools_(make_owning<runtime_pools>(*memory_, *streams_, pools)),
       peers_(make_owning<peer_grants>(*backend_, backend_->device_count(), peer_policy::from_environment())),
-      host_pinned_pages_(make_owning<host_pinned_pages>(*this)),
       copies_(make_owning<copy_engine>(*this, *peers_, copy_options::from_environment())) {
+  bool can_migrate = true;
   for (int d = 0; d < backend_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(backend_->properties(d));
-    migrates_ = migrates_ && properties_.back().concurrent_managed_access;
+    can_migrate = can_migrate && properties_.back().concurrent_managed_access;
     reaches_pageable_ = reaches_pageable_ && properties_.back().pageable_memory_access;
   }
+  pages_ = make_owning<unified_pages>(*this, can_migrate);
   foreign_ = make_owning<foreign_memory>(*this);
   if (const access_policy::maker make = current_maker().load())
     owned_policy_ = owning_ptr<access_policy>(make(*this).release());
@@ -109,20 +110,10 @@ memory_pool& runtime::pool(memory_kind kind, int device) {
   return pools_->of(kind, device);
 }
 
-bool runtime::migrates_unified() const { return migrates_ && !peers_->loses_pages(); }
+bool runtime::migrates_unified() const { return pages_->migrate(); }
 
 bool runtime::can_reach(int device, int owner) const {
   return peers_->stages_kernels() || peers_->can_reach(device, owner, pools_->peer_class(owner));
-}
-
-void runtime::test_pages(int device) {
-  if (!migrates_ || peers_->uses_pages(device)) return;
-  if (this_thread_state.capture) return this_thread_state.capture->uses_pages(device);
-  if (!this_thread_state.submitting) peers_->add_page_user(device);
-}
-
-void runtime::pin_pages_to_host(timeline& on, std::span<const access> uses) {
-  if (!this_thread_state.capture && !this_thread_state.submitting) host_pinned_pages_->pin(on, uses);
 }
 
 runtime_scope::runtime_scope(std::unique_ptr<detail::backend> backend, pool_options pools)

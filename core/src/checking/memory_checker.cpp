@@ -73,7 +73,7 @@ void memory_checker::set(const std::optional<memory_checks>& what) {
   if (!what) retire_late_ones();
   std::lock_guard lock(mutex_);
   settings_ = what;
-  runtime_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
+  is_on_.store(what.has_value(), std::memory_order_relaxed);
   runtime_.checks.set(check::poison, what && what->poison);
   if (what) look_when_the_program_ends(runtime_.serial());
 }

@@ -32,6 +32,8 @@ class memory_checker final : public memory_resource {
 
   void set(const std::optional<memory_checks>& what);
   std::optional<memory_checks> settings() const;
+  // True if new arrays are checked.
+  bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
 
   // Allocates a checked block of `bytes` bytes inside a block of a pool.
   allocation_ref allocate(std::size_t bytes, const std::function<allocation_ref(std::size_t)>& pool);
@@ -93,6 +95,7 @@ class memory_checker final : public memory_resource {
   static constexpr std::byte poison_byte{0xFF}, zone_byte{0xFA};
 
   runtime& runtime_;
+  std::atomic<bool> is_on_{false};
   std::atomic<std::size_t> waiting_{0}, quarantined_{0};
   deferred_frees late_;  // frees inside submissions: check() holds mutex_ for long, and may wait for a submission
   mutable std::recursive_mutex mutex_;  // guards the members below; recursive: check() calls members that lock it

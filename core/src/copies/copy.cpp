@@ -130,7 +130,7 @@ void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   need_current(s, sides.get());
 }
 
-void count_copied(std::size_t bytes) { runtime::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
+void count_copied(std::size_t bytes) { runtime::current().copies().count(bytes); }
 
 void enqueue_to(stream_ref s, copy_operation& whole) {
   std::vector<access> uses;
@@ -332,7 +332,7 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     uses.push_back({&to.owner->get(to.at), to.bytes, true, false, to.at});
     uses.push_back({&from.owner->get(from.at), from.bytes, false, false, from.at});
     need_current(s, std::span(uses).subspan(first));
-    m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    m.copies().count(bytes);
     const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
     const int here = s.timeline().device();
     if (to.contiguous && from.contiguous && (way == route_kind::direct || way == route_kind::peer) &&

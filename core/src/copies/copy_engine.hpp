@@ -1,5 +1,7 @@
 // State shared by the copies of one runtime: lanes, threads, options, and link sharing.
 #pragma once
+#include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,6 +52,10 @@ class copy_engine {
   copy_options options() const;
   void options(const copy_options& o);
 
+  // Bytes of all copies enqueued so far.
+  std::uint64_t copied_bytes() const { return copied_bytes_.load(std::memory_order_relaxed); }
+  void count(std::size_t bytes) { copied_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
   // Returns the route of a copy. May block on first use of a pair of devices.
   route_choice choose(const copy_end& from, const copy_end& to, std::size_t bytes);
   std::string explain(const route_choice& c, std::size_t bytes) const;
@@ -76,6 +82,7 @@ class copy_engine {
   detail::backend& backend_;
   peer_grants& peers_;
   lane_stock lanes_;
+  std::atomic<std::uint64_t> copied_bytes_{0};
   mutable mutex mutex_;
   copy_options options_ FERRY_GUARDED_BY(mutex_);
   std::map<std::uint64_t, std::vector<int>> shared_ FERRY_GUARDED_BY(mutex_);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "copies/copy_engine.hpp"
 #include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -12,14 +13,14 @@ using namespace detail;
 
 measurement measure(stream_ref s, detail::function_ref<void()> body) {
   runtime& m = runtime::current();
-  const std::uint64_t copied = m.copied_bytes, made = m.pools().statistics().made;
+  const std::uint64_t copied = m.copies().copied_bytes(), made = m.pools().statistics().made;
   measurement r;
   const event before = s.record();
   const auto start = std::chrono::steady_clock::now();
   body();
   r.cpu_milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   r.device_milliseconds = milliseconds_between(before, s.record());
-  r.copied_bytes = m.copied_bytes - copied;
+  r.copied_bytes = m.copies().copied_bytes() - copied;
   r.allocations = m.pools().statistics().made - made;
   return r;
 }

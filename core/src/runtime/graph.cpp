@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
@@ -58,7 +59,7 @@ void graph::launch(stream_ref s, source_line at) {
   if (state_->serial != m.serial()) throw_other_runtime("the graph");
   for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
-  for (const int d : state_->captured.page_users) m.test_pages(d);
+  for (const int d : state_->captured.page_users) m.pages().test_links(d);
   const admission admitted = admit(s, uses, reach::by_library);
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {

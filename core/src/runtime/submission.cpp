@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "runtime/other_runtime.hpp"
@@ -27,9 +28,9 @@ void need_reach(runtime& m, int device, const access& a) {
 void test_pages(runtime& m, stream_ref s, std::span<const access> uses) {
   const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
   if (std::none_of(uses.begin(), uses.end(), is_unified)) return;
-  m.test_pages(s.timeline().device());
+  m.pages().test_links(s.timeline().device());
   for (const access& a : uses)  // copies run kernels on these devices, too
-    if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
+    if (a.what->kind == memory_kind::device) m.pages().test_links(a.what->device);
 }
 
 // True if the policy must see accesses to this pinned memory: only while tracked host guards or spans of such memory
@@ -89,7 +90,7 @@ admission admit(stream_ref s, std::span<access> uses, reach how) {
   }
   test_pages(m, s, uses);
   if (m.peers().loses_pages()) [[unlikely]]
-    m.pin_pages_to_host(on, uses);
+    m.pages().pin_to_host(on, uses);
   if (access_policy* const p = m.policy(); p && how != reach::of_pages) [[unlikely]]
     tell(*p, on, uses, how == reach::by_copy);
   return {on, uses};

@@ -9,6 +9,7 @@
 
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace shared {
@@ -39,7 +40,7 @@ class place {
     if (fr::runtime::current().is_simulated()) sim_.emplace(options);
     fr::runtime& m = fr::runtime::current();
     for (const fr::device d : fr::devices()) {
-      m.test_pages(d.index());                             // runs the link tests
+      m.pages().test_links(d.index());                     // runs the link tests
       m.pool(fr::memory_kind::unified, d.index()).trim();  // so that the driver's page information belongs to this case
     }
     fr::reset_migration_report();

@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_policy.hpp"
@@ -37,7 +38,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
     }
   }
   for (const page_move& p : moves)
-    if (!p.to.is_host()) m.test_pages(p.to.device);
+    if (!p.to.is_host()) m.pages().test_links(p.to.device);
   if (moves.empty() || !m.migrates_unified()) return;
   std::vector<allocation*> of;  // saved: the guard sorts `uses`
   for (const access& a : uses) of.push_back(a.what);

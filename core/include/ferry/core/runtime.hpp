@@ -23,7 +23,6 @@ namespace ferry::inline FERRY_ABI {
 namespace detail {
 class copy_engine;
 class foreign_memory;
-class host_pinned_pages;
 class memory_accounting;
 class memory_checker;
 class memory_pool;
@@ -31,7 +30,7 @@ class peer_grants;
 class runtime_pools;
 class timeline;
 class timelines;
-struct access;
+class unified_pages;
 }  // namespace detail
 
 /// State of one set of devices, real or simulated. Most programs use it only through other headers.
@@ -72,20 +71,14 @@ class runtime {
   /// then it is pinned memory that devices map. Also false if links between devices lose pages: then all pages stay
   /// pinned to the CPU.
   bool migrates_unified() const;
-  /// Prepares a device for its first use of unified memory: tests its links to all devices that have used some. May
-  /// block then. Must not be called in a capture.
-  /// @throws out_of_memory if the test cannot allocate
-  void test_pages(int device);
-  /// If a link has failed that test (peers().loses_pages()), moves the pages of the arrays to the CPU, ordered on a
-  /// stream, and pins them there.
-  void pin_pages_to_host(detail::timeline& on, std::span<const detail::access> uses);
+  /// Tests of the links that pages of unified memory use.
+  detail::unified_pages& pages() { return *pages_; }
   /// True if all devices can access pageable host memory in place.
   bool reaches_pageable() const { return reaches_pageable_; }
   /// Memory that arrays use and ferry did not allocate (see borrow.hpp).
   detail::foreign_memory& foreign() { return *foreign_; }
-  /// Red zones, poison and quarantine (see memory_checks.hpp). checks_arrays: true if new arrays have them.
+  /// Red zones, poison and quarantine (see memory_checks.hpp).
   detail::memory_checker& checker() { return *checker_; }
-  std::atomic<bool> checks_arrays{false};
   /// Checks that calls perform.
   check_set checks;
   /// Level of checks that FERRY_CHECK or the backend's options request. FERRY_CHECK=on overrides the options; off
@@ -109,9 +102,6 @@ class runtime {
   /// @return released bytes
   std::size_t trim_lanes(memory_kind kind, int device);
 
-  /// Bytes of all copies enqueued so far.
-  std::atomic<std::uint64_t> copied_bytes{0};
-
  private:
   const std::uint64_t serial_;
   detail::owning_ptr<detail::backend> backend_;
@@ -119,7 +109,7 @@ class runtime {
   const check_level level_;
   std::vector<device> devices_;
   std::vector<detail::device_properties> properties_;
-  bool migrates_ = true, reaches_pageable_ = true;
+  bool reaches_pageable_ = true;
   // Each has a header of its own, which programs do not need.
   detail::owning_ptr<detail::timelines> streams_;
   detail::owning_ptr<detail::memory_accounting> memory_;
@@ -127,8 +117,8 @@ class runtime {
   detail::owning_ptr<detail::foreign_memory> foreign_;
   detail::owning_ptr<detail::memory_checker> checker_;
   detail::owning_ptr<detail::peer_grants> peers_;
-  detail::owning_ptr<detail::host_pinned_pages> host_pinned_pages_;
   detail::owning_ptr<detail::copy_engine> copies_;
+  detail::owning_ptr<detail::unified_pages> pages_;
   detail::owning_ptr<detail::access_policy> owned_policy_;
   std::atomic<detail::access_policy*> policy_{nullptr};
 };

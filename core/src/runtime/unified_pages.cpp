@@ -1,12 +1,23 @@
-#include "runtime/host_pinned_pages.hpp"
+#include "ferry/core/detail/runtime/unified_pages.hpp"
 
 #include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
+#include "ordering/capture.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
-void host_pinned_pages::pin(timeline& on, std::span<const access> uses) {
+bool unified_pages::migrate() const { return can_migrate_ && !runtime_.peers().loses_pages(); }
+
+void unified_pages::test_links(int device) {
+  if (!can_migrate_ || runtime_.peers().uses_pages(device)) return;
+  if (this_thread_state.capture) return this_thread_state.capture->uses_pages(device);
+  if (!this_thread_state.submitting) runtime_.peers().add_page_user(device);
+}
+
+void unified_pages::pin_to_host(timeline& on, std::span<const access> uses) {
+  if (this_thread_state.capture || this_thread_state.submitting) return;
   lock_guard lock(mutex_);
   if (!is_at_rest_) {
     try {
@@ -28,7 +39,7 @@ void host_pinned_pages::pin(timeline& on, std::span<const access> uses) {
   }
 }
 
-void host_pinned_pages::pin(timeline& on, allocation& a, byte_range bytes) {
+void unified_pages::pin(timeline& on, allocation& a, byte_range bytes) {
   {
     std::lock_guard lock(a.history);
     a.history.set_advised(true);  // the next owner of the bytes removes the advice
