@@ -99,6 +99,6 @@ MUTANTS = [
     ("texts", "fast math is not requested", (TEXT, '    source.options.push_back("--use_fast_math");\n', '    source.options.push_back("--fmad=false");\n')),
     ("texts", "tiles are read before they are written", (TEXT, '    s_.line("__syncthreads();");\n', "")),
     ("texts", "tiles begin at an element of their number", (TEXT, '    s_.line("i", k, " *= ", tile, ";");\n', "")),
-    ("texts", "the last vector is written whole", (TEXT, 'joined("i0[u] < (index)(g.n0 / ", lanes, ")") : "";\n    if (is_masked(i))', 'joined("true") : "";\n    if (is_masked(i))')),
-    ("texts", "masks are not in the text", (TEXT, 'for (unsigned l = 0; l < lanes; ++l) is_whole += joined(is_whole.empty() ? "" : " && ", "w", i, "[", l, "]");', ";")),
+    ("texts", "the last vector is written whole", (TEXT, 'concat("i0[u] < (index)(g.n0 / ", lanes, ")") : "";\n    if (is_masked(i))', 'concat("true") : "";\n    if (is_masked(i))')),
+    ("texts", "masks are not in the text", (TEXT, 'for (unsigned l = 0; l < lanes; ++l) is_whole += concat(is_whole.empty() ? "" : " && ", "w", i, "[", l, "]");', ";")),
 ]

@@ -24,6 +24,6 @@ count_plan::count_plan(const reduction_evaluation& r) : reduced(r.input.count())
   scratch_bytes = cleared_bytes = bins * counter_bytes;
 }
 
-std::string count_plan::shape() const { return joined("count ", shared_bins, " ", copies, is_wide ? " wide" : ""); }
+std::string count_plan::shape() const { return concat("count ", shared_bins, " ", copies, is_wide ? " wide" : ""); }
 
 }  // namespace ferry::inline FERRY_ABI::detail::generator

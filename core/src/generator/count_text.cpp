@@ -46,9 +46,9 @@ class count_writer {
     s_.line("__shared__ ", is_weighted_ ? "double" : "unsigned", " shared[", all, "];");
     s_.line("for (unsigned k = threadIdx.x; k < ", all, "u; k += ", reduction_threads, "u) shared[k] = 0;");
     s_.line("__syncthreads();");
-    write_loop(joined("(shared + threadIdx.x / 32 % ", p_.copies, "u * ", p_.shared_bins, "u)"));
+    write_loop(concat("(shared + threadIdx.x / 32 % ", p_.copies, "u * ", p_.shared_bins, "u)"));
     s_.line("__syncthreads();");
-    s_.open(joined("for (unsigned bin = threadIdx.x; bin < g.bins; bin += ", reduction_threads, "u)"));
+    s_.open(concat("for (unsigned bin = threadIdx.x; bin < g.bins; bin += ", reduction_threads, "u)"));
     s_.line(counter_, " sum = 0;");
     s_.line("for (unsigned k = 0; k < ", p_.copies, "; ++k) sum += shared[k * ", p_.shared_bins, "u + bin];");
     s_.line("if (sum != 0) atomicAdd(counters + bin, sum);");
@@ -63,7 +63,7 @@ class count_writer {
     source_.write_bases();
     s_.line("const index share = (index)((g.reduced + g.parts - 1) / g.parts), begin = (index)blockIdx.x * share;");
     s_.line("const index last = begin + share < (index)g.reduced ? begin + share : (index)g.reduced;");
-    s_.open(joined("for (index here = begin + threadIdx.x; here < last; here += ", at_once, "u)"));
+    s_.open(concat("for (index here = begin + threadIdx.x; here < last; here += ", at_once, "u)"));
     source_.write_loads({count_plan::chains, reduction_threads});
     source_.open_values({count_plan::chains, reduction_threads});
     s_.line("const unsigned long long bin = (unsigned long long)y0;");

@@ -16,19 +16,19 @@ std::string operand_type(const evaluation_operand& o) {
 
 void write_element(source_builder& s, const evaluation& e) {
   std::string parameters = "const arguments& g";
-  for (std::size_t i = 0; i < e.operands.size(); ++i) parameters += joined(", ", operand_type(e.operands[i]), " v", i);
+  for (std::size_t i = 0; i < e.operands.size(); ++i) parameters += concat(", ", operand_type(e.operands[i]), " v", i);
   for (std::size_t d = 0; d < max_rank; ++d)
-    if (uses_index(e, d)) parameters += joined(", long long x", d);
+    if (uses_index(e, d)) parameters += concat(", long long x", d);
   for (std::size_t i = 0; i < e.outputs.size(); ++i) {
-    parameters += joined(", ", memory_type(e.outputs[i].to.type), "& y", i);
-    if (has_mask(e.outputs[i])) parameters += joined(", bool& w", i);
+    parameters += concat(", ", memory_type(e.outputs[i].to.type), "& y", i);
+    if (has_mask(e.outputs[i])) parameters += concat(", bool& w", i);
   }
-  s.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
+  s.open(concat("__device__ __forceinline__ void element(", parameters, ")"));
   for (std::size_t k = 0; k < e.code.size(); ++k)
     s.line("const ", register_type(e.code[k].type), " r", k, " = ", value_text(e, e.code[k]), ";");
   for (std::size_t i = 0; i < e.outputs.size(); ++i) {
     const evaluation_output& o = e.outputs[i];
-    s.line("y", i, " = ", stored_text(joined("r", o.value), o.to.type), ";");
+    s.line("y", i, " = ", stored_text(concat("r", o.value), o.to.type), ";");
     if (has_mask(o)) s.line("w", i, " = r", o.mask, ";");
   }
   s.close();
@@ -37,22 +37,22 @@ void write_element(source_builder& s, const evaluation& e) {
 std::string expression_text(const evaluation& e, std::size_t k, int depth) {
   const instruction& i = e.code[k];
   const auto of = [&](std::uint8_t n) { return depth > 0 ? expression_text(e, n, depth - 1) : std::string("..."); };
-  if (i.what == operation::load) return joined("v", i.a);
-  if (i.what == operation::constant) return joined("c", i.a);
-  if (i.what == operation::index) return joined("index(", i.a, ")");
-  if (i.what == operation::gather) return joined("v", i.b, "[", of(i.a), "]");
-  if (i.what == operation::bounded_offset) return joined("offset(", of(i.a), ", ", of(i.b), ", ", of(i.c), ")");
-  if (i.what == operation::cast) return joined(name_of(i.type), "(", of(i.a), ")");
-  if (i.what == operation::round_to_half) return joined("half(", of(i.a), ")");
-  if (i.what == operation::round_to_bfloat16) return joined("bfloat16(", of(i.a), ")");
+  if (i.what == operation::load) return concat("v", i.a);
+  if (i.what == operation::constant) return concat("c", i.a);
+  if (i.what == operation::index) return concat("index(", i.a, ")");
+  if (i.what == operation::gather) return concat("v", i.b, "[", of(i.a), "]");
+  if (i.what == operation::bounded_offset) return concat("offset(", of(i.a), ", ", of(i.b), ", ", of(i.c), ")");
+  if (i.what == operation::cast) return concat(name_of(i.type), "(", of(i.a), ")");
+  if (i.what == operation::round_to_half) return concat("half(", of(i.a), ")");
+  if (i.what == operation::round_to_bfloat16) return concat("bfloat16(", of(i.a), ")");
   if (i.what == operation::call) {
     const function_call& c = e.calls[i.a];
-    std::string text = joined(c.function->name, "(");
+    std::string text = concat(c.function->name, "(");
     for (std::size_t x = 0; x != c.function->parameters; ++x) text += (x == 0 ? "" : ", ") + of(c.value[x]);
     return text + ")";
   }
   const operation_info& info = info_of(i.what);
-  std::string text = joined(info.name, "(", of(i.a));
+  std::string text = concat(info.name, "(", of(i.a));
   if (info.operands > 1) text += ", " + of(i.b);
   if (info.operands > 2) text += ", " + of(i.c);
   return text + ")";

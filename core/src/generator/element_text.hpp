@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "ferry/core/detail/operations/evaluation.hpp"
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/source_builder.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
-
-template <class... Parts>
-std::string joined(const Parts&... parts) {
-  return std::move(source_builder().add(parts...).text());
-}
 
 // Returns the type of the parameter for an operand: its element, or for a gathered operand the address at the index.
 std::string operand_type(const evaluation_operand& o);

@@ -22,14 +22,14 @@ void add_function(std::vector<const function_definition*>& all, const function_d
 std::string namespace_of(const std::vector<const function_definition*>& all, const function_definition& f) {
   const auto at =
       std::find_if(all.begin(), all.end(), [&](const function_definition* o) { return number_of(*o) == number_of(f); });
-  return joined("function", at - all.begin());
+  return concat("function", at - all.begin());
 }
 
 // Returns the name of the type in bodies of functions.
 std::string spelled(scalar_type t) {
   if (t == scalar_type::half) return "ferry::half";
   if (t == scalar_type::bfloat16) return "ferry::bfloat16";
-  return joined(is_complex(t) ? "std::" : "", register_type(t));
+  return concat(is_complex(t) ? "std::" : "", register_type(t));
 }
 
 }  // namespace
@@ -67,10 +67,10 @@ void write_functions(source_builder& s, const evaluation& e) {
 
 std::string call_text(const evaluation& e, const instruction& i) {
   const function_call& c = e.calls[i.a];
-  std::string text = joined(namespace_of(functions_of(e), *c.function), "::", c.function->name, "(");
+  std::string text = concat(namespace_of(functions_of(e), *c.function), "::", c.function->name, "(");
   for (std::size_t k = 0; k != c.function->parameters; ++k) {
     const scalar_type t = c.function->parameter[k];
-    const std::string value = joined("r", c.value[k]);
+    const std::string value = concat("r", c.value[k]);
     text += k == 0 ? "" : ", ";
     text += computed_as(t) != t || is_complex(t) ? spelled(t) + "(" + value + ")" : value;
   }
@@ -83,7 +83,7 @@ std::string places_of_functions(const evaluation& e) {
   std::string text;
   if (e.calls.empty()) return text;
   for (const function_definition* f : functions_of(e))
-    text += joined(text.empty() ? "" : ", ", f->name, " (", f->file, ":", f->line, ")");
+    text += concat(text.empty() ? "" : ", ", f->name, " (", f->file, ":", f->line, ")");
   return text;
 }
 

@@ -27,7 +27,7 @@ class kernel_writer {
     write_functions(s_, e_);
     write_arguments_type();
     write_element(s_, e_);
-    s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", kernel_plan::threads, ") ", kernel_name,
+    s_.open(concat("extern \"C\" __global__ void __launch_bounds__(", kernel_plan::threads, ") ", kernel_name,
                    "(const __grid_constant__ arguments g)"));
     if (p_.has_tiles())
       write_tiles();
@@ -74,7 +74,7 @@ class kernel_writer {
         break;
       }
       const std::string rest =
-          p_.is_wide ? joined("at / g.m", k) : joined("(index)((unsigned long long)at * g.m", k, " >> g.h", k, ")");
+          p_.is_wide ? concat("at / g.m", k) : concat("(index)((unsigned long long)at * g.m", k, " >> g.h", k, ")");
       s_.open("");
       s_.line("const index rest = ", rest, ";");
       s_.line(name(k), " = at - rest * (index)", digit_count(k), ";");
@@ -85,14 +85,14 @@ class kernel_writer {
   // Returns the number of values of a digit, computed from the extents.
   std::string digit_count(std::size_t k) const {
     const auto tiles = [&](std::size_t axis) {
-      return joined("((g.n", axis, " + ", p_.tile - 1, ") / ", p_.tile, ")");
+      return concat("((g.n", axis, " + ", p_.tile - 1, ") / ", p_.tile, ")");
     };
     if (p_.has_tiles()) {
       if (k == 0) return tiles(0);
       if (k == 1) return tiles(p_.tile_axis);
-      return joined("g.n", other_axis(k));
+      return concat("g.n", other_axis(k));
     }
-    return k != 0 ? joined("g.n", k) : p_.lanes == 1 ? "g.n0" : joined("(g.n0 / ", p_.lanes, ")");
+    return k != 0 ? concat("g.n", k) : p_.lanes == 1 ? "g.n0" : concat("(g.n0 / ", p_.lanes, ")");
   }
   // With tiles: returns the axis of digit k >= 2.
   std::size_t other_axis(std::size_t k) const {
@@ -107,13 +107,13 @@ class kernel_writer {
   template <class Index>
   std::string address(bool is_output, std::size_t i, Index index, const std::string& inner) const {
     const access_class c = is_output ? p_.of_output(i) : class_of(i);
-    std::string text = joined(is_output ? "g.q" : "g.p", i);
+    std::string text = concat(is_output ? "g.q" : "g.p", i);
     // The vectors of a row begin at every `lanes`-th element.
     const bool is_row = c == access_class::gathered && p_.lanes > 1;
     for (std::size_t d = 0; d < p_.rank; ++d)
       if (kernel_plan::needs_stride(c, d))
-        text += joined(" + offset(", index(d), ", g.", is_output ? "t" : "s", i, "_", d,
-                       d == 0 && is_row ? joined(" * ", p_.lanes) : "", ")");
+        text += concat(" + offset(", index(d), ", g.", is_output ? "t" : "s", i, "_", d,
+                       d == 0 && is_row ? concat(" * ", p_.lanes) : "", ")");
     if (c == access_class::contiguous) text += " + " + inner;
     return text;
   }
@@ -121,7 +121,7 @@ class kernel_writer {
   void write_rows() {
     const unsigned lanes = p_.lanes, unroll = p_.unroll;
     const bool is_partial = p_.rank == 1 && lanes > 1;  // the last vector may be incomplete
-    const auto digit = [](std::size_t d) { return joined("i", d, "[u]"); };
+    const auto digit = [](std::size_t d) { return concat("i", d, "[u]"); };
     s_.line("const index first = (index)blockIdx.x * ", kernel_plan::threads * unroll, "u + threadIdx.x;");
     s_.line("const index end = (index)g.positions;");
     for (std::size_t d = 0; d < p_.rank; ++d) s_.line("index i", d, "[", unroll, "];");
@@ -133,11 +133,11 @@ class kernel_writer {
     for (std::size_t i = 0; i < operands(); ++i)
       if (!is_partial || class_of(i) != access_class::contiguous) s_.line(whole_load(i, digit));
     if (is_partial) {
-      s_.open(joined("if (i0[u] < (index)(g.n0 / ", lanes, "))"));
+      s_.open(concat("if (i0[u] < (index)(g.n0 / ", lanes, "))"));
       for (std::size_t i = 0; i < operands(); ++i)
         if (class_of(i) == access_class::contiguous) s_.line(whole_load(i, digit));
       s_.close(" else {");
-      s_.open(joined("  for (int l = 0; l < (int)(g.n0 % ", lanes, "); ++l)"));
+      s_.open(concat("  for (int l = 0; l < (int)(g.n0 % ", lanes, "); ++l)"));
       for (std::size_t i = 0; i < operands(); ++i)
         if (class_of(i) == access_class::contiguous)
           s_.line("v", i, "[u].v[l] = ((const ", type_of(i), "*)(",
@@ -155,12 +155,12 @@ class kernel_writer {
     open_loop("l", lanes);
     if (is_partial && gathers()) s_.line("if (i0[u] * ", lanes, "ull + l >= g.n0) continue;");
     const auto value = [&](std::size_t i) {
-      if (e_.operands[i].is_gathered && lanes > 1) return joined("v", i, "[u] + l * g.s", i, "_0");
-      return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : "");
+      if (e_.operands[i].is_gathered && lanes > 1) return concat("v", i, "[u] + l * g.s", i, "_0");
+      return concat("v", i, "[u]", is_vector(i) ? ".v[l]" : "");
     };
     s_.line(element_call(
-        e_, value, [&](std::size_t d) { return d == 0 && lanes > 1 ? joined("i0[u] * ", lanes, "ull + l") : digit(d); },
-        [](std::size_t i) { return joined("y", i, ".v[l]"); }, [](std::size_t i) { return joined("w", i, "[l]"); }));
+        e_, value, [&](std::size_t d) { return d == 0 && lanes > 1 ? concat("i0[u] * ", lanes, "ull + l") : digit(d); },
+        [](std::size_t i) { return concat("y", i, ".v[l]"); }, [](std::size_t i) { return concat("w", i, "[l]"); }));
     s_.close();
     for (std::size_t i = 0; i < outputs(); ++i) write_row_store(i, digit, is_partial);
     s_.close();
@@ -168,22 +168,22 @@ class kernel_writer {
   template <class Index>
   std::string whole_load(std::size_t i, Index digit) const {
     const std::string from = address(false, i, digit, row_offset(e_.operands[i].type));
-    if (e_.operands[i].is_gathered) return joined("v", i, "[u] = ", from, ";");
-    return joined("v", i, "[u] = *(const ", loaded_type(i), "*)(", from, ");");
+    if (e_.operands[i].is_gathered) return concat("v", i, "[u] = ", from, ";");
+    return concat("v", i, "[u] = *(const ", loaded_type(i), "*)(", from, ");");
   }
   bool is_vector(std::size_t i) const { return p_.lanes > 1 && class_of(i) == access_class::contiguous; }
   std::string loaded_type(std::size_t i) const {
-    return is_vector(i) ? joined("lanes<", type_of(i), ", ", p_.lanes, ">") : operand_type(e_.operands[i]);
+    return is_vector(i) ? concat("lanes<", type_of(i), ", ", p_.lanes, ">") : operand_type(e_.operands[i]);
   }
-  std::string row_offset(scalar_type t) const { return joined("offset(i0[u], ", size_of(t) * p_.lanes, ")"); }
+  std::string row_offset(scalar_type t) const { return concat("offset(i0[u], ", size_of(t) * p_.lanes, ")"); }
   template <class Index>
   void write_row_store(std::size_t i, Index digit, bool is_partial) {
     const unsigned lanes = p_.lanes;
     const std::string to = address(true, i, digit, row_offset(e_.outputs[i].to.type));
-    std::string is_whole = is_partial ? joined("i0[u] < (index)(g.n0 / ", lanes, ")") : "";
+    std::string is_whole = is_partial ? concat("i0[u] < (index)(g.n0 / ", lanes, ")") : "";
     if (is_masked(i))
-      for (unsigned l = 0; l < lanes; ++l) is_whole += joined(is_whole.empty() ? "" : " && ", "w", i, "[", l, "]");
-    const std::string whole = joined("*(lanes<", output_type(i), ", ", lanes, ">*)(", to, ") = y", i, ";");
+      for (unsigned l = 0; l < lanes; ++l) is_whole += concat(is_whole.empty() ? "" : " && ", "w", i, "[", l, "]");
+    const std::string whole = concat("*(lanes<", output_type(i), ", ", lanes, ">*)(", to, ") = y", i, ";");
     if (is_whole.empty() || lanes == 1) {
       if (!is_whole.empty()) s_.line("if (", is_whole, ")");
       s_.line(is_whole.empty() ? "" : "  ", whole);
@@ -192,9 +192,9 @@ class kernel_writer {
     s_.line("if (", is_whole, ")");
     s_.line("  ", whole);
     s_.line("else");
-    const std::string limit = is_partial ? joined(" && i0[u] * ", lanes, "ull + l < g.n0") : "";
+    const std::string limit = is_partial ? concat(" && i0[u] * ", lanes, "ull + l < g.n0") : "";
     s_.line("  for (int l = 0; l < ", lanes, "; ++l)");
-    s_.line("    if (", is_masked(i) ? joined("w", i, "[l]") : "true", limit, ") ((", output_type(i), "*)(", to,
+    s_.line("    if (", is_masked(i) ? concat("w", i, "[l]") : "true", limit, ") ((", output_type(i), "*)(", to,
             "))[l] = y", i, ".v[l];");
   }
 
@@ -208,18 +208,18 @@ class kernel_writer {
     s_.line("const unsigned x = threadIdx.x % ", tile, ", y = threadIdx.x / ", tile, ";");
     s_.line("index at = blockIdx.x;");
     for (std::size_t d = 0; d < p_.rank; ++d) s_.line("index i", d, ";");
-    write_digits([&](std::size_t n) { return joined("i", n == 0 ? 0 : n == 1 ? k : other_axis(n)); });
+    write_digits([&](std::size_t n) { return concat("i", n == 0 ? 0 : n == 1 ? k : other_axis(n)); });
     s_.line("i0 *= ", tile, ";");
     s_.line("i", k, " *= ", tile, ";");
     for (std::size_t i = 0; i < operands(); ++i)
       if (class_of(i) == access_class::transposed) write_tile_load(i, tile, step);
     s_.line("__syncthreads();");
     s_.line("#pragma unroll 4");
-    s_.open(joined("for (unsigned j = y; j < ", tile, "; j += ", step, ")"));
+    s_.open(concat("for (unsigned j = y; j < ", tile, "; j += ", step, ")"));
     s_.line("const index j0 = i0 + x, j", k, " = i", k, " + j;");
     s_.line("if (j0 >= (index)g.n0 || j", k, " >= (index)g.n", k, ") continue;");
-    const auto index = [&](std::size_t d) { return joined(d == 0 || d == k ? "j" : "i", d); };
-    const auto inner = [&](scalar_type t) { return joined("offset(j0, ", size_of(t), ")"); };
+    const auto index = [&](std::size_t d) { return concat(d == 0 || d == k ? "j" : "i", d); };
+    const auto inner = [&](scalar_type t) { return concat("offset(j0, ", size_of(t), ")"); };
     for (std::size_t i = 0; i < outputs(); ++i) {
       s_.line(output_type(i), " y", i, ";");
       if (is_masked(i)) s_.line("bool w", i, ";");
@@ -227,13 +227,13 @@ class kernel_writer {
     s_.line(element_call(
         e_,
         [&](std::size_t i) {
-          if (class_of(i) == access_class::transposed) return joined("t", i, "[x][j]");
+          if (class_of(i) == access_class::transposed) return concat("t", i, "[x][j]");
           if (class_of(i) == access_class::gathered) return address(false, i, index, "");
-          return joined("*(const ", type_of(i), "*)(", address(false, i, index, inner(e_.operands[i].type)), ")");
+          return concat("*(const ", type_of(i), "*)(", address(false, i, index, inner(e_.operands[i].type)), ")");
         },
-        index, [](std::size_t i) { return joined("y", i); }, [](std::size_t i) { return joined("w", i); }));
+        index, [](std::size_t i) { return concat("y", i); }, [](std::size_t i) { return concat("w", i); }));
     for (std::size_t i = 0; i < outputs(); ++i)
-      s_.line(is_masked(i) ? joined("if (w", i, ") ") : "", "*(", output_type(i), "*)(",
+      s_.line(is_masked(i) ? concat("if (w", i, ") ") : "", "*(", output_type(i), "*)(",
               address(true, i, index, inner(e_.outputs[i].to.type)), ") = y", i, ";");
     s_.close();
   }
@@ -244,7 +244,7 @@ class kernel_writer {
     s_.line(type_of(i), " held[", tile / step, "];");
     open_loop("j", tile / step);
     s_.line("const index j0 = i0 + y + j * ", step, "u, j", k, " = i", k, " + x;");
-    const auto index = [&](std::size_t d) { return joined(d == 0 || d == k ? "j" : "i", d); };
+    const auto index = [&](std::size_t d) { return concat(d == 0 || d == k ? "j" : "i", d); };
     s_.line("if (j0 < (index)g.n0 && j", k, " < (index)g.n", k, ") held[j] = *(const ", type_of(i), "*)(",
             address(false, i, index, ""), ");");
     s_.close();
@@ -256,7 +256,7 @@ class kernel_writer {
 
   void open_loop(const char* variable, unsigned times) {
     s_.line("#pragma unroll");
-    s_.open(joined("for (int ", variable, " = 0; ", variable, " < ", times, "; ++", variable, ")"));
+    s_.open(concat("for (int ", variable, " = 0; ", variable, " < ", times, "; ++", variable, ")"));
   }
 
   const evaluation& e_;
@@ -286,13 +286,13 @@ std::string shape_text(const evaluation& e, const kernel_plan& p) {
   for (std::size_t i = 0; i < e.outputs.size(); ++i) {
     const evaluation_output& o = e.outputs[i];
     text +=
-        joined(text.empty() ? "" : "; ", name_of(o.to.type), " y", i, " = ", expression_text(e, o.value, most_depth));
-    if (o.mask != evaluation_output::no_mask) text += joined(" where ", expression_text(e, o.mask, most_depth));
+        concat(text.empty() ? "" : "; ", name_of(o.to.type), " y", i, " = ", expression_text(e, o.value, most_depth));
+    if (o.mask != evaluation_output::no_mask) text += concat(" where ", expression_text(e, o.mask, most_depth));
   }
-  text += joined(" | rank ", p.rank, ", lanes ", p.lanes, " x ", p.unroll);
-  if (p.has_tiles()) text += joined(", tiles ", p.tile);
+  text += concat(" | rank ", p.rank, ", lanes ", p.lanes, " x ", p.unroll);
+  if (p.has_tiles()) text += concat(", tiles ", p.tile);
   for (std::size_t i = 0; i < e.operands.size(); ++i)
-    text += joined(i == 0 ? ", " : " ", name_of(e.operands[i].type), ":", letter_of(p.of_operand(i)));
+    text += concat(i == 0 ? ", " : " ", name_of(e.operands[i].type), ":", letter_of(p.of_operand(i)));
   if (const std::string places = places_of_functions(e); !places.empty()) text += " | " + places;
   return text;
 }

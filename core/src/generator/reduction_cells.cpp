@@ -66,10 +66,10 @@ void cell_writer::write(source_builder& s) const {
     case reduction_operation::greatest: return write_position(s, t, ">");
     case reduction_operation::sum:
       return write_plain(s, t, neutral("0"),
-                         is_complex(type_) ? "a + b" : joined("(", t, ")((", wrap, ")a + (", wrap, ")b)"));
+                         is_complex(type_) ? "a + b" : concat("(", t, ")((", wrap, ")a + (", wrap, ")b)"));
     case reduction_operation::product:
       return write_plain(s, t, neutral("1"),
-                         is_complex(type_) ? "a * b" : joined("(", t, ")((", wrap, ")a * (", wrap, ")b)"));
+                         is_complex(type_) ? "a * b" : concat("(", t, ")((", wrap, ")a * (", wrap, ")b)"));
     case reduction_operation::minimum: return write_plain(s, t, extreme(false), "lesser_of(a, b)");
     case reduction_operation::maximum: return write_plain(s, t, extreme(true), "greater_of(a, b)");
     case reduction_operation::any: return write_plain(s, t, "false", "a || b");
@@ -86,18 +86,18 @@ std::string cell_writer::finished(const std::string& c, std::size_t k) const {
     case reduction_finish::mean:
       if (is_complex(type_)) {
         const std::string part(register_type(real_of(type_)));
-        return joined(t, "(real(", c, ") / ", part, "(g.reduced), imag(", c, ") / ", part, "(g.reduced))");
+        return concat(t, "(real(", c, ") / ", part, "(g.reduced), imag(", c, ") / ", part, "(g.reduced))");
       }
-      return joined(c, " / ", t, "(g.reduced)");
-    case reduction_finish::variance: return joined("variance_of(", c, ", g.freedom", k, ")");
-    case reduction_finish::deviation: return joined("sqrt(variance_of(", c, ", g.freedom", k, "))");
+      return concat(c, " / ", t, "(g.reduced)");
+    case reduction_finish::variance: return concat("variance_of(", c, ", g.freedom", k, ")");
+    case reduction_finish::deviation: return concat("sqrt(variance_of(", c, ", g.freedom", k, "))");
   }
   return c;
 }
 
 std::string cell_writer::neutral(const char* number) const {
   const std::string_view t = register_type(type_);
-  return is_complex(type_) ? joined(t, "(", number, ", 0)") : joined("(", t, ")", number);
+  return is_complex(type_) ? concat(t, "(", number, ", 0)") : concat("(", t, ")", number);
 }
 
 std::string cell_writer::extreme(bool lowest) const {
@@ -137,16 +137,16 @@ void cell_writer::write_position(source_builder& s, const std::string& t, const 
 // The squared magnitude of a complex distance is its scalar product with itself.
 void cell_writer::write_moments(source_builder& s, const std::string& t) const {
   const bool is_pair = is_complex(type_);
-  const std::string part(register_type(real_of(type_))), zero = is_pair ? joined(t, "(0, 0)") : joined(t, "(0)");
+  const std::string part(register_type(real_of(type_))), zero = is_pair ? concat(t, "(0, 0)") : concat(t, "(0)");
   const auto scaled = [&](const std::string& factor) {
-    return is_pair ? joined(t, "(distance.re * ", factor, ", distance.im * ", factor, ")")
-                   : joined("distance * ", factor);
+    return is_pair ? concat(t, "(distance.re * ", factor, ", distance.im * ", factor, ")")
+                   : concat("distance * ", factor);
   };
   const auto product = [&](const std::string& with) {
-    return is_pair ? joined("(distance.re * ", with, ".re + distance.im * ", with, ".im)")
-                   : joined("distance * ", with);
+    return is_pair ? concat("(distance.re * ", with, ".re + distance.im * ", with, ".im)")
+                   : concat("distance * ", with);
   };
-  s.line("using ", name_, " = moments<", t, is_pair ? joined(", ", part) : "", ">;");
+  s.line("using ", name_, " = moments<", t, is_pair ? concat(", ", part) : "", ">;");
   s.line("__device__ inline ", name_, " none_of_", name_, "() { return {", zero, ", 0, 0}; }");
   // Distances from the first value are small if the mean is large, and their sum does not overflow if squares do not.
   s.line("template <unsigned all>");

@@ -48,7 +48,7 @@ reduction_plan::reduction_plan(const reduction_evaluation& r) {
 }
 
 std::string reduction_plan::shape() const {
-  return joined("reduction ", kept, " ", lanes, " ", loads, is_run ? " run" : "", are_vectors ? " vectors" : "",
+  return concat("reduction ", kept, " ", lanes, " ", loads, is_run ? " run" : "", are_vectors ? " vectors" : "",
                 is_wide ? " wide" : "");
 }
 

@@ -30,8 +30,8 @@ std::size_t output_rank(const reduction_evaluation& r) { return is_count(r) ? 1 
 // Returns the offset of an index that is `step` after `at`. `step` is constant in unrolled loops, so that compilers
 // multiply `at` once.
 std::string offset_of(const std::string& at, const std::string& step, const std::string& stride) {
-  return joined(" + offset(", at, ", ", stride, ")",
-                step.empty() ? "" : joined(" + (long long)(", step, ") * ", stride));
+  return concat(" + offset(", at, ", ", stride, ")",
+                step.empty() ? "" : concat(" + (long long)(", step, ") * ", stride));
 }
 
 }  // namespace
@@ -136,11 +136,11 @@ void reduction_source::write_head(std::string_view more_functions) {
 void reduction_source::write_element() {
   std::string parameters = "const arguments& g";
   for (std::size_t i = 0; i != e_.operands.size(); ++i)
-    parameters += joined(", ", operand_type(e_.operands[i]), " v", i);
-  for (std::size_t d = 0; d != e_.rank; ++d) parameters += joined(", long long x", d);
+    parameters += concat(", ", operand_type(e_.operands[i]), " v", i);
+  for (std::size_t d = 0; d != e_.rank; ++d) parameters += concat(", long long x", d);
   const std::vector<std::size_t> all = values();
-  for (std::size_t k = 0; k != all.size(); ++k) parameters += joined(", ", register_type(value_type(k)), "& y", k);
-  s_.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
+  for (std::size_t k = 0; k != all.size(); ++k) parameters += concat(", ", register_type(value_type(k)), "& y", k);
+  s_.open(concat("__device__ __forceinline__ void element(", parameters, ")"));
   for (std::size_t k = 0; k != e_.code.size(); ++k)
     s_.line("const ", register_type(e_.code[k].type), " r", k, " = ", value_text(e_, e_.code[k]), ";");
   for (std::size_t k = 0; k != all.size(); ++k) s_.line("y", k, " = r", all[k], ";");
@@ -148,8 +148,8 @@ void reduction_source::write_element() {
 }
 
 void reduction_source::open_kernel(unsigned blocks) {
-  const std::string bounds = joined(reduction_threads, blocks == 0 ? "" : joined(", ", blocks));
-  s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", bounds, ") ", kernel_name,
+  const std::string bounds = concat(reduction_threads, blocks == 0 ? "" : concat(", ", blocks));
+  s_.open(concat("extern \"C\" __global__ void __launch_bounds__(", bounds, ") ", kernel_name,
                  "(const __grid_constant__ arguments g)"));
 }
 
@@ -176,9 +176,9 @@ void reduction_source::split(bool of_reduced, const std::string& at) {
 
 void reduction_source::write_bases() {
   for (std::size_t i = 0; i != e_.operands.size(); ++i) {
-    std::string base = joined("const char* const b", i, " = g.p", i);
+    std::string base = concat("const char* const b", i, " = g.p", i);
     for (std::size_t d = 0; d != e_.rank; ++d)
-      if (!r_.is_reduced[d]) base += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
+      if (!r_.is_reduced[d]) base += concat(" + offset(x", d, ", g.s", i, "_", d, ")");
     s_.line(base, ";");
   }
 }
@@ -189,44 +189,44 @@ void reduction_source::write_loads(const value_positions& p) {
     if (r_.is_reduced[d]) s_.line("index z", d, "[", p.n, "];");
   s_.line("#pragma unroll");
   const unsigned at_once = p.are_vectors ? p.lanes : 1;
-  s_.open(joined("for (int u = 0; u < ", p.n, "; u += ", at_once, ")"));
+  s_.open(concat("for (int u = 0; u < ", p.n, "; u += ", at_once, ")"));
   write_position(p);
   if (!p.are_whole) split(true, "i");
   for (unsigned lane = 0; lane != at_once; ++lane)
     for (std::size_t d = 0; d != e_.rank; ++d)
       if (r_.is_reduced[d])
-        s_.line("z", d, "[u + ", lane, "] = ", p.are_whole ? "i" : joined("x", d), d == 0 ? joined(" + ", lane) : "",
+        s_.line("z", d, "[u + ", lane, "] = ", p.are_whole ? "i" : concat("x", d), d == 0 ? concat(" + ", lane) : "",
                 ";");
   for (std::size_t i = 0; i != e_.operands.size(); ++i) {
     const bool is_vector = at_once > 1 && e_.operands[i].stride_bytes[0] != 0;
-    std::string address = joined("b", i);
+    std::string address = concat("b", i);
     for (std::size_t d = 0; d != e_.rank; ++d) {
       if (!r_.is_reduced[d]) continue;
       const std::string stride =
-          is_vector && d == 0 ? joined(size_of(e_.operands[i].type), "ll") : joined("g.s", i, "_", d);
-      address += p.are_whole ? offset_of("here", position(p), stride) : joined(" + offset(x", d, ", ", stride, ")");
+          is_vector && d == 0 ? concat(size_of(e_.operands[i].type), "ll") : concat("g.s", i, "_", d);
+      address += p.are_whole ? offset_of("here", position(p), stride) : concat(" + offset(x", d, ", ", stride, ")");
     }
     if (e_.operands[i].is_gathered) {
       s_.line("v", i, "[u] = ", address, ";");
       continue;
     }
-    const std::string type = is_vector ? joined("lanes<", memory_type(e_.operands[i].type), ", ", at_once, ">")
+    const std::string type = is_vector ? concat("lanes<", memory_type(e_.operands[i].type), ", ", at_once, ">")
                                        : std::string(memory_type(e_.operands[i].type));
     s_.line("const ", type, " w", i, " = *(const ", type, "*)(", address, ");");
     for (unsigned lane = 0; lane != at_once; ++lane)
-      s_.line("v", i, "[u + ", lane, "] = w", i, is_vector ? joined(".v[", lane, "]") : "", ";");
+      s_.line("v", i, "[u + ", lane, "] = w", i, is_vector ? concat(".v[", lane, "]") : "", ";");
   }
   s_.close();
 }
 
 std::string reduction_source::position(const value_positions& p) {
-  if (p.lanes == 1) return joined("u * ", p.step, "u");
-  return joined("u / ", p.lanes, " * ", p.step, "u + u % ", p.lanes);
+  if (p.lanes == 1) return concat("u * ", p.step, "u");
+  return concat("u / ", p.lanes, " * ", p.step, "u + u % ", p.lanes);
 }
 
 void reduction_source::write_position(const value_positions& p) {
   s_.line("const index i = here + ", position(p),
-          p.are_clamped ? joined(" < last ? here + ", position(p), " : here") : "", ";");
+          p.are_clamped ? concat(" < last ? here + ", position(p), " : here") : "", ";");
   if (!p.are_clamped && !p.are_whole) s_.line("if (i >= last) continue;");
 }
 
@@ -240,29 +240,29 @@ void reduction_source::write_count(const value_positions& p) {
 
 void reduction_source::open_values(const value_positions& p) {
   s_.line("#pragma unroll");
-  s_.open(joined("for (int u = 0; u < ", p.n, "; ++u)"));
+  s_.open(concat("for (int u = 0; u < ", p.n, "; ++u)"));
   if (!p.are_clamped) write_position(p);
   std::string call = "element(g";
-  for (std::size_t i = 0; i != e_.operands.size(); ++i) call += joined(", v", i, "[u]");
+  for (std::size_t i = 0; i != e_.operands.size(); ++i) call += concat(", v", i, "[u]");
   for (std::size_t d = 0; d != e_.rank; ++d)
-    call += joined(", (long long)", r_.is_reduced[d] ? "z" : "x", d, r_.is_reduced[d] ? "[u]" : "");
+    call += concat(", (long long)", r_.is_reduced[d] ? "z" : "x", d, r_.is_reduced[d] ? "[u]" : "");
   for (std::size_t k = 0; k != values().size(); ++k) {
     s_.line(register_type(value_type(k)), " y", k, ";");
-    call += joined(", y", k);
+    call += concat(", y", k);
   }
   s_.line(call, ");");
 }
 
 std::string reduction_source::result_address(std::size_t k, const std::string& at, const std::string& step,
                                              bool is_vector) const {
-  std::string address = joined("g.q", k);
-  if (is_count(r_)) return address + joined(" + offset(", at, ", g.t", k, "_0)");
+  std::string address = concat("g.q", k);
+  if (is_count(r_)) return address + concat(" + offset(", at, ", g.t", k, "_0)");
   for (std::size_t d = 0; d != e_.rank; ++d) {
-    const std::string stride = joined("g.t", k, "_", d);
+    const std::string stride = concat("g.t", k, "_", d);
     if (!r_.is_reduced[d])
-      address += joined(" + offset(x", d, ", ", stride, ")");
+      address += concat(" + offset(x", d, ", ", stride, ")");
     else if (!at.empty())
-      address += offset_of(at, step, is_vector ? joined(size_of(r_.results[k].to.type), "ll") : stride);
+      address += offset_of(at, step, is_vector ? concat(size_of(r_.results[k].to.type), "ll") : stride);
   }
   return address;
 }
@@ -282,7 +282,7 @@ void reduction_source::write_store(std::size_t k, scalar_type from, const std::s
 void reduction_source::write_vector_store(std::size_t k, scalar_type from, const std::string& at,
                                           const std::string& step, std::span<const std::string> values) {
   const scalar_type type = r_.results[k].to.type;
-  const std::string vector = joined("lanes<", memory_type(type), ", ", values.size(), ">");
+  const std::string vector = concat("lanes<", memory_type(type), ", ", values.size(), ">");
   s_.line(vector, " all;");
   for (std::size_t v = 0; v != values.size(); ++v) {
     s_.open("");

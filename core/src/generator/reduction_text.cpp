@@ -39,7 +39,7 @@ class reduction_writer {
   }
   // Returns the address of the cells of the parts, the results of the first run.
   std::string parts_of(std::size_t k) const {
-    return joined("((", cells_[k].name(), "*)(g.scratch + ", k, " * g.outputs * g.parts * ", reduction_plan::cell_bytes,
+    return concat("((", cells_[k].name(), "*)(g.scratch + ", k, " * g.outputs * g.parts * ", reduction_plan::cell_bytes,
                   "))");
   }
 
@@ -72,12 +72,12 @@ class reduction_writer {
   void write_last_loop() {
     const unsigned at_once = has_moments() ? 2 : 4;
     s_.line("#pragma unroll 1");
-    s_.open(joined("for (index first = along; first < (index)g.parts; first += ", at_once * p_.along, "u)"));
+    s_.open(concat("for (index first = along; first < (index)g.parts; first += ", at_once * p_.along, "u)"));
     for (std::size_t k = 0; k != results(); ++k) {
       const std::string& c = cells_[k].name();
       s_.line(c, " some_", c, "[", at_once, "];");
       s_.line("#pragma unroll");
-      s_.open(joined("for (unsigned u = 0; u < ", at_once, "; ++u)"));
+      s_.open(concat("for (unsigned u = 0; u < ", at_once, "; ++u)"));
       s_.line("const index i = first + u * ", p_.along, "u;");
       s_.line("some_", c, "[u] = i < (index)g.parts ? ", parts_of(k),
               "[(unsigned long long)output * g.parts + i] : none_of_", c, "();");
@@ -97,11 +97,11 @@ class reduction_writer {
             lanes, "u;");
     s_.line("const index begin = part * share;");
     s_.line("const index last = begin + share < (index)g.reduced ? begin + share : (index)g.reduced;");
-    s_.open(joined("for (index first = begin + along * ", lanes,
+    s_.open(concat("for (index first = begin + along * ", lanes,
                    "u; first < last; first += ", p_.along * chains * length, "u)"));
     for (const cell_writer& c : cells_) write_none(c);
     s_.line("#pragma unroll 1");
-    s_.open(joined("for (unsigned step = 0; step < ", chains * length / p_.loads, "; ++step)"));
+    s_.open(concat("for (unsigned step = 0; step < ", chains * length / p_.loads, "; ++step)"));
     s_.line("const index here = first + step * ", step, "u;");
     s_.line("if (here >= last) break;");
     const auto adds_all = [](const cell_writer& c) { return c.adds_all(); };
@@ -164,7 +164,7 @@ class reduction_writer {
     s_.line(name, "* const shared = (", name, "*)room + kept * ", p_.along, "u;");
     s_.line("shared[along] = all_", name, ";");
     s_.line("__syncthreads();");
-    s_.open(joined("for (unsigned half = ", p_.along / 2, "; half > 0; half /= 2)"));
+    s_.open(concat("for (unsigned half = ", p_.along / 2, "; half > 0; half /= 2)"));
     s_.line("if (along < half) join_", name, "(shared[along], shared[along + half]);");
     s_.line("__syncthreads();");
     s_.close();

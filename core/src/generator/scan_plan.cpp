@@ -57,9 +57,9 @@ scan_plan::scan_plan(const reduction_evaluation& r) {
 std::size_t scan_plan::sums() const { return is_chain ? 1 : tiles + tiles / (window / spans) + 1; }
 
 std::string scan_plan::shape() const {
-  return joined("scan ", kept, " ", groups, " ", lanes, " ", items, is_run ? " run" : "", is_wide ? " wide" : "",
+  return concat("scan ", kept, " ", groups, " ", lanes, " ", items, is_run ? " run" : "", is_wide ? " wide" : "",
                 is_parked ? " parked" : "",
-                vector > 1 ? joined(" vectors ", vector, stores_vectors ? " stored" : "") : "",
+                vector > 1 ? concat(" vectors ", vector, stores_vectors ? " stored" : "") : "",
                 tiles == 1 ? ""
                 : is_chain ? " chain"
                            : " window");

@@ -7,11 +7,11 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 
 std::string scan_sums_writer::is_continued() const {
-  return p_.is_chain ? "tile > 0" : joined("span >= ", scan_plan::spans, "u");
+  return p_.is_chain ? "tile > 0" : concat("span >= ", scan_plan::spans, "u");
 }
 
 std::string scan_sums_writer::early(const std::string& c) const {
-  return p_.is_chain ? "sums_" + c : joined("sums_", c, " + (g.parts + span - ", scan_plan::spans, "u) * g.outputs");
+  return p_.is_chain ? "sums_" + c : concat("sums_", c, " + (g.parts + span - ", scan_plan::spans, "u) * g.outputs");
 }
 
 void scan_sums_writer::write_begin() {
@@ -19,7 +19,7 @@ void scan_sums_writer::write_begin() {
   if (!p_.is_chain)
     s_.line("const index span = tile / ", span(), "u, first = span < ", scan_plan::spans - 1, "u ? 0 : (span - ",
             scan_plan::spans - 1, "u) * ", span(), "u;");
-  const std::string sums = p_.is_chain ? "1" : joined("(g.parts + g.parts / ", span(), " + 1)");
+  const std::string sums = p_.is_chain ? "1" : concat("(g.parts + g.parts / ", span(), " + 1)");
   std::size_t offset = 0;
   for (const scanned_cell& cell : cells_) {
     const std::string& c = cell.name;
@@ -63,7 +63,7 @@ void scan_sums_writer::write_line(const std::string& c) {
   s_.line("#pragma unroll 8");
   s_.line("for (unsigned q = 0; q < ", waiting_groups(), "; ++q) join_", c, "(line_", c, ", windows_", c, "[q * ",
           p_.kept, "u + kept]);");
-  s_.open(joined("if (is_owner && tile % ", span(), "u == ", span() - 1, "u)"));
+  s_.open(concat("if (is_owner && tile % ", span(), "u == ", span() - 1, "u)"));
   s_.line(c, " line = line_", c, ";");
   s_.line("join_", c, "(line, tile_", c, ");");
   s_.line("packet<", c, ">::publish(sums_", c, " + (g.parts + span) * g.outputs, line, 1);");
@@ -79,15 +79,15 @@ void scan_sums_writer::write_window(const scanned_cell& cell) {
   s_.line("const unsigned along = threadIdx.x / ", p_.kept, "u;");
   s_.line(c, " all = none_of_", c, "();");
   s_.line("#pragma unroll 1");
-  s_.open(joined("for (unsigned from = 0; from < ", each, "; from += ", at_once, ")"));
+  s_.open(concat("for (unsigned from = 0; from < ", each, "; from += ", at_once, ")"));
   s_.line("packet<", c, "> some[", at_once, "];");
   for (const bool is_wait : {false, true}) {
     s_.line("#pragma unroll");
-    s_.open(joined("for (unsigned u = 0; u < ", at_once, "; ++u)"));
+    s_.open(concat("for (unsigned u = 0; u < ", at_once, "; ++u)"));
     s_.line("const index other = first + (from + u) * ", waiting(), "u + along;");
-    const std::string at = joined("sums_", c, " + other * g.outputs");
+    const std::string at = concat("sums_", c, " + other * g.outputs");
     s_.line("if (is_live && along < ", waiting(), "u && other < tile) ",
-            is_wait ? joined("join_", c, "(all, some[u].wait(", at, ", 1));") : joined("some[u].read(", at, ");"));
+            is_wait ? concat("join_", c, "(all, some[u].wait(", at, ", 1));") : concat("some[u].read(", at, ");"));
     s_.close();
   }
   s_.close();

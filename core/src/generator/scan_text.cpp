@@ -56,8 +56,8 @@ class scan_writer {
   static std::string converted(const std::string& v, scalar_type from, scalar_type to) {
     if (from == to) return v;
     const std::string part(register_type(real_of(to)));
-    return is_complex(to) ? joined(register_type(to), "(", part, "(real(", v, ")), ", part, "(imag(", v, ")))")
-                          : joined("(", register_type(to), ")", v);
+    return is_complex(to) ? concat(register_type(to), "(", part, "(real(", v, ")), ", part, "(imag(", v, ")))")
+                          : concat("(", register_type(to), ")", v);
   }
 
   // Loads values y0[], y1[], ... of the thread in the order of memory: they are `lanes` apart.
@@ -73,7 +73,7 @@ class scan_writer {
     s_.line("const index output = strip * ", kept, "u + kept;");
     s_.line("const bool is_live = output < (index)g.outputs;");
     s_.line("const index begin = tile * ", p_.tile(), "u + group * ", lanes * p_.items, "u + lane",
-            p_.vector > 1 ? joined(" * ", p_.vector, "u") : "", ";");
+            p_.vector > 1 ? concat(" * ", p_.vector, "u") : "", ";");
     s_.line("const index last = is_live ? (index)g.reduced : 0;");
     if (p_.tiles > 1) sums_.write_begin();
     source_.write_indices();
@@ -107,7 +107,7 @@ class scan_writer {
             reduction_threads * (is_exchanged() ? p_.items + 1 : p_.items) * size_of(source_.value_type(0)), "];");
     s_.line(
         type, "* const own = (", type, "*)room + ",
-        is_exchanged() ? joined("threadIdx.x / ", p_.lanes, "u * ", p_.lanes * (p_.items + 1), "u;") : "threadIdx.x;");
+        is_exchanged() ? concat("threadIdx.x / ", p_.lanes, "u * ", p_.lanes * (p_.items + 1), "u;") : "threadIdx.x;");
     s_.line("const bool is_whole = is_live && (unsigned long long)(tile + 1) * ", p_.tile(), "u <= g.reduced;");
     source_.split(false, "output");
     source_.write_bases();
@@ -125,7 +125,7 @@ class scan_writer {
     positions.are_whole = are_whole;
     if (!are_whole) positions.n = std::max(p_.vector, std::min(positions.n, 8u));  // fewer registers
     s_.line("#pragma unroll", are_whole ? "" : " 1");
-    s_.open(joined("for (unsigned from = 0; from < ", p_.items, "; from += ", positions.n, ")"));
+    s_.open(concat("for (unsigned from = 0; from < ", p_.items, "; from += ", positions.n, ")"));
     s_.line("const index here = begin + from * ", p_.lanes, "u;");
     source_.write_loads(positions);
     s_.line(register_type(source_.value_type(0)), " all_y0[", positions.n, "];");
@@ -139,7 +139,7 @@ class scan_writer {
     s_.close();
   }
   std::string none(std::size_t k) const {
-    return converted(joined("none_of_", cell(k), "()"), carried(k), source_.value_type(k));
+    return converted(concat("none_of_", cell(k), "()"), carried(k), source_.value_type(k));
   }
   bool is_exchanged() const { return p_.lanes > 1 && p_.items > 1; }
 
@@ -147,18 +147,18 @@ class scan_writer {
   // each lane, or of values in the order of memory, `vector` at a time. One element of items + 1 is unused, so that
   // lanes use different banks.
   std::string successive(const std::string& u) const {
-    return is_exchanged() ? joined("lane * ", p_.items + 1, "u + ", u) : joined(u, " * ", reduction_threads, "u");
+    return is_exchanged() ? concat("lane * ", p_.items + 1, "u + ", u) : concat(u, " * ", reduction_threads, "u");
   }
   std::string in_memory(const std::string& u, unsigned vector) const {
     if (!is_exchanged()) return successive(u);
-    std::string at = joined("(", u, " * ", p_.lanes, "u + lane)");
+    std::string at = concat("(", u, " * ", p_.lanes, "u + lane)");
     if (vector > 1)
-      at = joined("((", u, " / ", vector, "u * ", p_.lanes, "u + lane) * ", vector, "u + ", u, " % ", vector, "u)");
-    return joined(at, " + ", at, " / ", p_.items, "u");
+      at = concat("((", u, " / ", vector, "u * ", p_.lanes, "u + lane) * ", vector, "u + ", u, " % ", vector, "u)");
+    return concat(at, " + ", at, " / ", p_.items, "u");
   }
   // Returns the variable that has successive value u.
   std::string value(std::size_t k) const {
-    return p_.is_parked ? joined("own[", successive("u"), "]") : joined("all_y", k, "[u]");
+    return p_.is_parked ? concat("own[", successive("u"), "]") : concat("all_y", k, "[u]");
   }
 
   // Exchanges values between the lanes, through shared memory: from the order of memory to successive values of each
@@ -171,8 +171,8 @@ class scan_writer {
     for (const bool is_store : {true, false}) {
       s_.line("__syncwarp();");
       s_.line("#pragma unroll");
-      const std::string at = joined("own[", is_store != to_lanes ? successive("u") : in_memory("u", 1), "]"),
-                        y = joined("all_y", k, "[u]");
+      const std::string at = concat("own[", is_store != to_lanes ? successive("u") : in_memory("u", 1), "]"),
+                        y = concat("all_y", k, "[u]");
       s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) ", is_store ? at + " = " + y : y + " = " + at, ";");
     }
     s_.close();
@@ -189,7 +189,7 @@ class scan_writer {
     s_.line("for (unsigned u = 0; u < ", p_.items, "; ++u) join_", c, "(all, ", widened(k, value(k)), ");");
     if (p_.lanes > 1) {
       s_.line("#pragma unroll");
-      s_.open(joined("for (unsigned by = 1; by < ", p_.lanes, "; by *= 2)"));
+      s_.open(concat("for (unsigned by = 1; by < ", p_.lanes, "; by *= 2)"));
       s_.line(c, " sum = of_lane_before(all, by, ", p_.lanes, ");");
       s_.line("join_", c, "(sum, all);");
       s_.line("if (lane >= by) all = sum;");
@@ -203,7 +203,7 @@ class scan_writer {
     s_.line("__syncthreads();");
     s_.line(c, " groups_before = tile_", c, ";");
     if (p_.is_run) s_.line("#pragma unroll 8");
-    s_.open(joined("for (unsigned q = 0; q < ", p_.groups, "; ++q)"));
+    s_.open(concat("for (unsigned q = 0; q < ", p_.groups, "; ++q)"));
     s_.line("if (q == group) groups_before = tile_", c, ";");
     s_.line("join_", c, "(tile_", c, ", of_groups[q * ", p_.kept, "u + kept]);");
     s_.close();
@@ -213,8 +213,8 @@ class scan_writer {
   }
 
   std::string initial(std::size_t k) const {
-    if (!r_.results[k].has_initial) return joined("none_of_", cell(k), "()");
-    const std::string value = joined("value_of<", register_type(source_.value_type(k)), ">(g.initial", k, ")");
+    if (!r_.results[k].has_initial) return concat("none_of_", cell(k), "()");
+    const std::string value = concat("value_of<", register_type(source_.value_type(k)), ">(g.initial", k, ")");
     return widened(k, value);
   }
 
@@ -225,7 +225,7 @@ class scan_writer {
     s_.line(c, " sum = ", p_.tiles > 1 ? "line_" + c : initial(k), ";");
     s_.line("join_", c, "(sum, before_", c, ");");
     s_.line("#pragma unroll");
-    s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; ++u)"));
+    s_.open(concat("for (unsigned u = 0; u < ", p_.items, "; ++u)"));
     s_.line("const ", c, " value = ", widened(k, value(k)), ";");
     if (!r_.results[k].is_exclusive) s_.line("join_", c, "(sum, value);");
     s_.line(value(k), " = ", converted("sum", carried(k), type), ";");
@@ -247,20 +247,20 @@ class scan_writer {
   void write_stores(std::size_t k, bool are_whole) {
     const scalar_type type = source_.value_type(k);
     const unsigned at_once = p_.stores_vectors ? p_.vector : 1;
-    s_.line("const index place = begin", p_.vector > at_once ? joined(" - lane * ", p_.vector - 1, "u") : "", ";");
+    s_.line("const index place = begin", p_.vector > at_once ? concat(" - lane * ", p_.vector - 1, "u") : "", ";");
     s_.line("#pragma unroll", p_.is_parked && !are_whole ? " 4" : "");
-    s_.open(joined("for (unsigned u = 0; u < ", p_.items, "; u += ", at_once, ")"));
+    s_.open(concat("for (unsigned u = 0; u < ", p_.items, "; u += ", at_once, ")"));
     if (!are_whole) s_.line("if (place + u * ", p_.lanes, "u >= last) continue;");
-    const std::string step = joined("u * ", p_.lanes, "u");
-    const std::string at = are_whole ? "place" : joined("(place + ", step, ")");
+    const std::string step = concat("u * ", p_.lanes, "u");
+    const std::string at = are_whole ? "place" : concat("(place + ", step, ")");
     if (p_.stores_vectors) {
       std::vector<std::string> values;
       for (unsigned v = 0; v != p_.vector; ++v)
-        values.push_back(joined("own[", in_memory(joined("(u + ", v, ")"), p_.vector), "]"));
+        values.push_back(concat("own[", in_memory(concat("(u + ", v, ")"), p_.vector), "]"));
       source_.write_vector_store(k, type, at, are_whole ? step : "", values);
     } else {
       s_.line("const ", register_type(type),
-              " r0 = ", p_.is_parked ? joined("own[", in_memory("u", 1), "]") : joined("all_y", k, "[u]"), ";");
+              " r0 = ", p_.is_parked ? concat("own[", in_memory("u", 1), "]") : concat("all_y", k, "[u]"), ";");
       source_.write_store(k, type, at, are_whole ? step : "");
     }
     s_.close();
