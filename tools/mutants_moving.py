@@ -5,7 +5,7 @@ the broken feature."""
 PROGRAM, ELEMENTS = "core/src/moving/moving_program.cpp", "core/src/moving/moved_elements.cpp"
 SUBMIT, SCATTER = "core/src/moving/submit_scatter.cpp", "core/src/backend/cpu_scatter.cpp"
 JOINED, JOINED_HEADER = "core/src/expressions/joined_arrays.cpp", "core/src/expressions/joined_arrays.hpp"
-LOOPS, OUTSIDE = "core/src/interpreter/loops_of.hpp", "core/src/interpreter/index_outside.cpp"
+MOVES, OUTSIDE = "core/src/interpreter/loop_moves.hpp", "core/src/interpreter/index_outside.cpp"
 
 MUTANTS = [
     ("moves", "roll moves the other way", (PROGRAM, "const std::int64_t by = positive_modulo(m.before, n);", "const std::int64_t by = positive_modulo(-m.before, n);")),
@@ -22,9 +22,9 @@ MUTANTS = [
     ("indices", "gather takes indices in the order of memory", (PROGRAM, "m.place_checked(indices.size() - 1 - d, std::move(indices[d]));", "m.place_checked(d, std::move(indices[d]));")),
     ("indices", "offsets count elements", (ELEMENTS, "static_cast<std::int64_t>(from_.shape.extent[axis]));\n  const std::uint8_t stride = constant(from_.stride_bytes[axis]);", "static_cast<std::int64_t>(from_.shape.extent[axis]));\n  const std::uint8_t stride = constant(1);")),
     ("indices", "one axis is placed", (ELEMENTS, "offsets_ ? apply(operation::add, scalar_type::int64, std::move(*offsets_), offset) : std::move(offset);", "std::move(offset);")),
-    ("indices", "negative indices are not moved", (LOOPS, "(index[i] < 0 ? index[i] + extent : index[i]) * stride;", "index[i] * stride;")),
-    ("indices", "an index of the extent is accepted", (LOOPS, "(index[i] < -extent) | (index[i] >= extent);", "(index[i] < -extent) | (index[i] > extent);")),
-    ("indices", "the first element that is not there is accepted", (LOOPS, "(index[i] < -extent) | (index[i] >= extent);", "(index[i] < -extent - 1) | (index[i] >= extent);")),
+    ("indices", "negative indices are not moved", (MOVES, "(index[i] < 0 ? index[i] + extent : index[i]) * stride;", "index[i] * stride;")),
+    ("indices", "an index of the extent is accepted", (MOVES, "(index[i] < -extent) | (index[i] >= extent);", "(index[i] < -extent) | (index[i] > extent);")),
+    ("indices", "the first element that is not there is accepted", (MOVES, "(index[i] < -extent) | (index[i] >= extent);", "(index[i] < -extent - 1) | (index[i] >= extent);")),
     ("indices", "take_along_axis accepts other extents", (PROGRAM, "if (shape.extent[d] != 1 && shape.extent[d] != n)", "if (false)")),
     ("scatter", "the last value of an index is lost", (SCATTER, "for (std::size_t k = 0; k != t.count; ++k)", "for (std::size_t k = 0; k + 1 != t.count + (t.count < 2); ++k)")),
     ("scatter", "sums replace", (SCATTER, "    a = sum_of(a, b);\n", "    a = b;\n")),

@@ -1,12 +1,6 @@
 // The loops over blocks, in the namespace FERRY_LOOPS. Included once by each source that compiles them; no include
 // guard. FERRY_LOOPS_ALL: also the functions that no compiler vectorizes.
-//
-// Complex numbers have a type of their own, not std::complex. Otherwise the linker might use functions of std::complex
-// that were compiled for AVX2 in the whole program.
-#include <cmath>
-#include <complex>
-#include <cstring>
-#include <limits>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -14,20 +8,15 @@
 #include "ferry/core/detail/operations/operation_list.hpp"
 #include "interpreter/loop_table.hpp"
 
-namespace ferry::inline FERRY_ABI::detail::FERRY_LOOPS {
+// These form one text with this file. Functions need arithmetic.
+#include "interpreter/loop_arithmetic.hpp"
+#include "interpreter/loop_functions.hpp"
 
-template <class T>
-struct complex_value {
-  T re, im;
-};
-template <class T>
-inline constexpr bool is_complex_value = false;
-template <class T>
-inline constexpr bool is_complex_value<complex_value<T>> = true;
-template <class T>
-concept real_value = std::is_floating_point_v<T>;
-template <class T>
-concept integer_value = std::is_integral_v<T>;
+// Complex numbers need both.
+#include "interpreter/loop_complex.hpp"
+#include "interpreter/loop_moves.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::FERRY_LOOPS {
 
 // The types of values in registers and in memory.
 template <scalar_type Type>
@@ -44,232 +33,6 @@ struct value_type<scalar_type::complex128> {
 };
 template <scalar_type Type>
 using value_of_type = typename value_type<Type>::type;
-
-template <class T>
-using word_of = std::make_unsigned_t<T>;
-
-template <integer_value T>
-static inline T divide(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (std::is_signed_v<T>)
-    if (b == -1) return static_cast<T>(word_of<T>(0) - static_cast<word_of<T>>(a));
-  return static_cast<T>(a / b);
-}
-template <integer_value T>
-static inline T modulo(T a, T b) {
-  if (b == 0) return 0;
-  if constexpr (std::is_signed_v<T>)
-    if (b == -1) return 0;
-  return static_cast<T>(a % b);
-}
-template <integer_value T>
-static inline T shift_left(T a, T n) {
-  constexpr word_of<T> bits = sizeof(T) * 8;
-  const auto by = static_cast<word_of<T>>(n);
-  return static_cast<T>(by < bits ? static_cast<word_of<T>>(a) << (by & (bits - 1)) : 0);
-}
-template <integer_value T>
-static inline T shift_right(T a, T n) {
-  constexpr word_of<T> bits = sizeof(T) * 8;
-  const auto by = static_cast<word_of<T>>(n);
-  return static_cast<T>(a >> (by < bits ? by : bits - 1)) &
-         (std::is_signed_v<T> || by < bits ? static_cast<T>(-1) : T(0));
-}
-template <integer_value T>
-static inline T smaller(T a, T b) {
-  return b < a ? b : a;
-}
-template <integer_value T>
-static inline T larger(T a, T b) {
-  return b > a ? b : a;
-}
-template <integer_value T>
-static inline T abs(T a) {
-  if constexpr (std::is_signed_v<T>)
-    return a < 0 ? static_cast<T>(word_of<T>(0) - static_cast<word_of<T>>(a)) : a;
-  else
-    return a;
-}
-template <class T>
-static inline T sign(T a) {
-  if constexpr (std::is_unsigned_v<T>)
-    return a > 0 ? 1 : 0;
-  else
-    return a > 0 ? T(1) : a < 0 ? T(-1) : a;
-}
-
-template <real_value T>
-static inline T divide(T a, T b) {
-  return a / b;
-}
-template <real_value T>
-static inline T smaller(T a, T b) {
-  return a != a ? a : b < a || b != b ? b : a;
-}
-template <real_value T>
-static inline T larger(T a, T b) {
-  return a != a ? a : b > a || b != b ? b : a;
-}
-template <real_value T>
-static inline T greatest(T) {
-  return std::numeric_limits<T>::max();
-}
-
-// The functions of <cmath>, as built-in functions of the compiler. Templates of the library must not be instantiated
-// here, for the same reason.
-#define FERRY_FUNCTION_1(name)                                         \
-  static inline float name(float a) { return __builtin_##name##f(a); } \
-  static inline double name(double a) { return __builtin_##name(a); }
-#define FERRY_FUNCTION_2(name)                                                     \
-  static inline float name(float a, float b) { return __builtin_##name##f(a, b); } \
-  static inline double name(double a, double b) { return __builtin_##name(a, b); }
-#define FERRY_FUNCTION_3(name)                                                                 \
-  static inline float name(float a, float b, float c) { return __builtin_##name##f(a, b, c); } \
-  static inline double name(double a, double b, double c) { return __builtin_##name(a, b, c); }
-FERRY_FUNCTION_1(sqrt)
-FERRY_FUNCTION_1(floor)
-FERRY_FUNCTION_1(ceil)
-FERRY_FUNCTION_1(trunc)
-FERRY_FUNCTION_1(round)
-FERRY_FUNCTION_1(rint)
-FERRY_FUNCTION_2(copysign)
-FERRY_FUNCTION_3(fma)
-static inline float abs(float a) { return __builtin_fabsf(a); }
-static inline double abs(double a) { return __builtin_fabs(a); }
-static inline bool signbit(float a) { return __builtin_signbitf(a) != 0; }
-static inline bool signbit(double a) { return __builtin_signbit(a) != 0; }
-template <real_value T>
-static inline T rsqrt(T a) {
-  return T(1) / sqrt(a);
-}
-
-template <class T>
-static inline T real(complex_value<T> a) {
-  return a.re;
-}
-template <class T>
-static inline T imag(complex_value<T> a) {
-  return a.im;
-}
-template <real_value T>
-static inline complex_value<T> complex(T re, T im) {
-  return {re, im};
-}
-template <class T>
-static inline complex_value<T> operator+(complex_value<T> a, complex_value<T> b) {
-  return {a.re + b.re, a.im + b.im};
-}
-template <class T>
-static inline complex_value<T> operator-(complex_value<T> a, complex_value<T> b) {
-  return {a.re - b.re, a.im - b.im};
-}
-template <class T>
-static inline complex_value<T> operator-(complex_value<T> a) {
-  return {-a.re, -a.im};
-}
-template <class T>
-static inline complex_value<T> operator*(complex_value<T> a, complex_value<T> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-template <class T>
-static inline bool operator==(complex_value<T> a, complex_value<T> b) {
-  return a.re == b.re && a.im == b.im;
-}
-// Scales by |re b| + |im b|, so that squares neither overflow nor underflow.
-template <class T>
-static inline complex_value<T> divide(complex_value<T> a, complex_value<T> b) {
-  const T scale = T(1) / (abs(b.re) + abs(b.im));
-  const T are = a.re * scale, aim = a.im * scale, bre = b.re * scale, bim = b.im * scale;
-  const T over = T(1) / (bre * bre + bim * bim);
-  return {(are * bre + aim * bim) * over, (aim * bre - are * bim) * over};
-}
-
-#ifdef FERRY_LOOPS_ALL
-FERRY_FUNCTION_1(cbrt)
-FERRY_FUNCTION_1(exp)
-FERRY_FUNCTION_1(exp2)
-FERRY_FUNCTION_1(expm1)
-FERRY_FUNCTION_1(log)
-FERRY_FUNCTION_1(log2)
-FERRY_FUNCTION_1(log10)
-FERRY_FUNCTION_1(log1p)
-FERRY_FUNCTION_1(sin)
-FERRY_FUNCTION_1(cos)
-FERRY_FUNCTION_1(tan)
-FERRY_FUNCTION_1(asin)
-FERRY_FUNCTION_1(acos)
-FERRY_FUNCTION_1(atan)
-FERRY_FUNCTION_1(sinh)
-FERRY_FUNCTION_1(cosh)
-FERRY_FUNCTION_1(tanh)
-FERRY_FUNCTION_1(asinh)
-FERRY_FUNCTION_1(acosh)
-FERRY_FUNCTION_1(atanh)
-FERRY_FUNCTION_1(erf)
-FERRY_FUNCTION_1(erfc)
-FERRY_FUNCTION_1(tgamma)
-FERRY_FUNCTION_1(logb)
-FERRY_FUNCTION_2(pow)
-FERRY_FUNCTION_2(fmod)
-FERRY_FUNCTION_2(remainder)
-FERRY_FUNCTION_2(atan2)
-FERRY_FUNCTION_2(hypot)
-FERRY_FUNCTION_2(nextafter)
-FERRY_FUNCTION_2(fdim)
-// Does not write the variable signgam, which all threads share.
-static inline float lgamma(float a) {
-  int sign_of_gamma = 0;
-  return ::lgammaf_r(a, &sign_of_gamma);
-}
-static inline double lgamma(double a) {
-  int sign_of_gamma = 0;
-  return ::lgamma_r(a, &sign_of_gamma);
-}
-// sin(pi a). The reduction of a to [-1/2, 1/2] is exact.
-template <real_value T>
-static inline T sinpi(T a) {
-  constexpr T pi = static_cast<T>(3.141592653589793238462643383279502884L);
-  const T r = a - T(2) * rint(a / T(2));
-  const T inner = abs(r) > T(0.5) ? copysign(T(1), r) - r : r;
-  return sin(pi * inner);
-}
-template <real_value T>
-static inline T cospi(T a) {
-  constexpr T pi = static_cast<T>(3.141592653589793238462643383279502884L);
-  const T r = abs(a - T(2) * rint(a / T(2)));
-  return r > T(0.25) && r < T(0.75) ? sin(pi * (T(0.5) - r)) : cos(pi * r);
-}
-#define FERRY_COMPLEX_FUNCTION(name)                                  \
-  template <class T>                                                  \
-  static inline complex_value<T> name(complex_value<T> a) {           \
-    const std::complex<T> r = std::name(std::complex<T>(a.re, a.im)); \
-    return {r.real(), r.imag()};                                      \
-  }
-FERRY_COMPLEX_FUNCTION(sqrt)
-FERRY_COMPLEX_FUNCTION(exp)
-FERRY_COMPLEX_FUNCTION(log)
-FERRY_COMPLEX_FUNCTION(sin)
-FERRY_COMPLEX_FUNCTION(cos)
-FERRY_COMPLEX_FUNCTION(tan)
-FERRY_COMPLEX_FUNCTION(asin)
-FERRY_COMPLEX_FUNCTION(acos)
-FERRY_COMPLEX_FUNCTION(atan)
-FERRY_COMPLEX_FUNCTION(sinh)
-FERRY_COMPLEX_FUNCTION(cosh)
-FERRY_COMPLEX_FUNCTION(tanh)
-FERRY_COMPLEX_FUNCTION(asinh)
-FERRY_COMPLEX_FUNCTION(acosh)
-FERRY_COMPLEX_FUNCTION(atanh)
-#undef FERRY_COMPLEX_FUNCTION
-template <class T>
-static inline complex_value<T> pow(complex_value<T> a, complex_value<T> b) {
-  const std::complex<T> r = std::pow(std::complex<T>(a.re, a.im), std::complex<T>(b.re, b.im));
-  return {r.real(), r.imag()};
-}
-#endif
-#undef FERRY_FUNCTION_1
-#undef FERRY_FUNCTION_2
-#undef FERRY_FUNCTION_3
 
 // True for operations whose loops are faster with wider registers. The others are calls of functions.
 constexpr bool is_vectorized(operation o, scalar_type t) {
@@ -410,70 +173,6 @@ static void run_rounding(std::byte* to, const std::byte* a, const std::byte*, co
   auto* r = reinterpret_cast<float*>(to);
   const auto* x = reinterpret_cast<const From*>(a);
   for (std::size_t i = 0; i < n; ++i) r[i] = static_cast<float>(Short(x[i]));
-}
-
-struct sixteen_bytes {
-  std::uint64_t part[2];
-};
-template <class T>
-static inline const T& element_at(const std::byte* base, std::ptrdiff_t offset) {
-  return *reinterpret_cast<const T*>(base + offset);
-}
-
-// Has loops of their own for contiguous columns, and for rows of one value.
-template <class T>
-static void run_gather(std::byte* to, const std::byte* from, const element_grid& g) {
-  auto* r = reinterpret_cast<T*>(to);
-  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
-  for (std::size_t i = 0; i < g.rows; ++i, from += g.row_stride, r += g.columns) {
-    if (g.column_stride == size) {
-      const auto* row = reinterpret_cast<const T*>(from);
-      for (std::size_t j = 0; j < g.columns; ++j) r[j] = row[j];
-    } else if (g.column_stride == 0) {
-      const T one = element_at<T>(from, 0);
-      for (std::size_t j = 0; j < g.columns; ++j) r[j] = one;
-    } else {
-      for (std::size_t j = 0; j < g.columns; ++j)
-        r[j] = element_at<T>(from, static_cast<std::ptrdiff_t>(j) * g.column_stride);
-    }
-  }
-}
-template <class T>
-static void run_scatter(std::byte* to, const std::byte* from, const element_grid& g) {
-  const auto* x = reinterpret_cast<const T*>(from);
-  for (std::size_t i = 0; i < g.rows; ++i, to += g.row_stride, x += g.columns)
-    for (std::size_t j = 0; j < g.columns; ++j)
-      *reinterpret_cast<T*>(to + static_cast<std::ptrdiff_t>(j) * g.column_stride) = x[j];
-}
-template <class T>
-static void run_masked_scatter(std::byte* to, const std::byte* from, const bool* mask, const element_grid& g) {
-  const auto* x = reinterpret_cast<const T*>(from);
-  for (std::size_t i = 0; i < g.rows; ++i, to += g.row_stride, x += g.columns, mask += g.columns)
-    for (std::size_t j = 0; j < g.columns; ++j)
-      if (mask[j]) *reinterpret_cast<T*>(to + static_cast<std::ptrdiff_t>(j) * g.column_stride) = x[j];
-}
-
-template <class T>
-static void run_indexed(std::byte* to, const std::byte* from, const std::byte* offset, const element_grid& g) {
-  for (std::size_t i = 0; i < g.rows; ++i, from += g.row_stride)
-    for (std::size_t j = 0; j < g.columns; ++j, to += sizeof(T), offset += sizeof(std::int64_t)) {
-      std::int64_t by = 0;
-      std::memcpy(&by, offset, sizeof by);
-      std::memcpy(to, from + static_cast<std::ptrdiff_t>(j) * g.column_stride + by, sizeof(T));
-    }
-}
-
-static bool run_bounded_offset(std::byte* to, const std::byte* a, const std::byte* b, const std::byte* c,
-                               std::size_t n) {
-  auto* r = reinterpret_cast<std::int64_t*>(to);
-  const auto* index = reinterpret_cast<const std::int64_t*>(a);
-  const std::int64_t extent = *reinterpret_cast<const std::int64_t*>(b);
-  const std::int64_t stride = *reinterpret_cast<const std::int64_t*>(c);
-  bool is_outside = false;
-  for (std::size_t i = 0; i < n; ++i) is_outside |= (index[i] < -extent) | (index[i] >= extent);
-  if (is_outside) return false;
-  for (std::size_t i = 0; i < n; ++i) r[i] = (index[i] < 0 ? index[i] + extent : index[i]) * stride;
-  return true;
 }
 
 template <operation What, scalar_type Type>
