@@ -49,6 +49,7 @@ STAGED = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
 GHOSTS, GHOSTS_HPP, CONDITIONS = ("core/src/kernels/ghosts.cpp", "core/include/ferry/core/ghosts.hpp",
                                   "core/include/ferry/core/boundary_conditions.hpp")
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
+VIEW_LAYOUT = "core/include/ferry/core/detail/views/view_layout.hpp"
 HOST_TASK, SUBMIT = "core/include/ferry/core/host_task.hpp", "core/include/ferry/core/submit.hpp"
 TASK_SCOPE, TASK_FAILURES = "core/include/ferry/core/detail/ordering/host_tasks.hpp", "core/src/ordering/host_tasks.cpp"
 
@@ -74,7 +75,7 @@ MUTANTS = [
     ("R9", "a read erases its own earlier write", (LOG_HPP, "(write || (u.by == &by && !u.write))", "(write || u.by == &by)")),
     ("R9", "a partly covered use is erased", (LOG_HPP, "return where.covers(u.where) &&", "return where.overlaps(u.where) &&")),
     ("R9", "enqueued work counts as finished", (LOG, "replaced || is_over(u)", "replaced || u.by->last() >= u.at")),
-    ("R9", "the bounding_range of a view that goes backwards", (VIEW, "(reach < 0 ? low : high) += reach;", "if (reach > 0) high += reach;")),
+    ("R9", "the bounding_range of a view that goes backwards", (VIEW_LAYOUT, "(reach < 0 ? low : high) += reach;", "if (reach > 0) high += reach;")),
     ("R10", "joined uses have the smaller ticket", (LOG, "into.at = std::max<", "into.at = std::min<")),
     ("R10", "joined uses have the first one's range",
      (LOG, "into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};", "")),

@@ -19,9 +19,10 @@
 #include "ferry/core/detail/runtime/host_access.hpp"
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
+#include "ferry/core/detail/views/element_access.hpp"
 #include "ferry/core/detail/views/host_permission.hpp"
+#include "ferry/core/detail/views/view_layout.hpp"
 #include "ferry/core/device.hpp"
-#include "ferry/core/device_element.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/macros.hpp"
 #include "ferry/core/mdspan.hpp"
@@ -66,37 +67,9 @@ struct slice {
 inline constexpr slice all_of{};
 
 /// True if the CPU can access memory of this kind.
-inline constexpr bool is_host_accessible(memory_kind k) { return k != memory_kind::device; }
+inline constexpr bool is_host_accessible(memory_kind k) { return detail::is_host_memory(k); }
 
 namespace detail {
-template <memory_kind Kind>
-constexpr void need_host_access() {
-  static_assert(
-      is_host_accessible(Kind),
-      "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) (sharded arrays, too) or "
-      "ferry::to_unified(a), make it a ferry::unified_array, read one element by a(i, j).get(), or assign to one by "
-      "ferry::element(a, i, j) = x");
-}
-
-// True if a(i, j) returns a reference. Records of device arrays have one, too, so that a(i).member fails with the
-// message of need_host_access.
-template <class T, memory_kind Kind>
-inline constexpr bool has_element_references = is_host_accessible(Kind) || std::is_aggregate_v<T>;
-template <class T, memory_kind Kind>
-using element_access = std::conditional_t<has_element_references<T, Kind>, T&, device_element<T, Kind>>;
-
-// What begin() of a device array returns. It is not an iterator, so the array does not satisfy std::ranges::range. Its
-// operators exist only so that a range-based for loop fails with the message of need_host_access.
-template <class T, memory_kind Kind>
-struct no_host_iterator {
-  T& operator*() const {
-    need_host_access<Kind>();
-    std::terminate();
-  }
-  no_host_iterator& operator++() { return *this; }
-  bool operator!=(const no_host_iterator&) const { return false; }
-};
-
 // Throws invalid_argument for a slice that does not fit.
 [[noreturn]] void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of);
 // Returns the number of elements of a slice of one dimension. Throws invalid_argument unless s lies in [0, extent] and
@@ -205,17 +178,7 @@ class array_view {
   /// Byte range from the lowest element to the end of the highest.
   detail::byte_range bytes() const {
     if (empty()) return {};
-    std::ptrdiff_t low = 0, high = 0;
-    for (std::size_t d = 0; d != Rank; ++d) {
-      const std::ptrdiff_t reach = strides_[d] * static_cast<std::ptrdiff_t>(extents_[d] - 1);
-      (reach < 0 ? low : high) += reach;
-    }
-    // Of null, too: the one element of an array that was moved from has bytes, and accesses to them are refused.
-    const auto address = [this](std::ptrdiff_t element) {
-      return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(data_) +
-                                                static_cast<std::uintptr_t>(element) * sizeof(T));
-    };
-    return {address(low), address(high + 1)};
+    return detail::bounding_bytes(extents_, strides_, data_, sizeof(T));
   }
   /// Stream of the newest submission that touches any of these bytes. Never blocks. A raw pointer from pointer() counts
   /// as a use by its stream at the time of that call. Accesses by the CPU do not count.
@@ -459,17 +422,14 @@ class array_view {
     if (parts.size() > Rank)
       throw invalid_argument(detail::concat("slice() got ", parts.size(), " parts for ", detail::array_text(look()),
                                             ", which has rank ", Rank));
-    auto e = extents_;
-    auto s = strides_;
-    T* data = data_;
+    detail::view_layout<Rank> l{extents_, strides_};
     std::size_t d = 0;
     for (const ferry::slice& p : parts) {
-      e[d] = detail::checked_slice(p, extents_[d], d, look());
-      if (data && e[d] > 0) data += (p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1) * strides_[d];
-      s[d] = e[d] > 1 ? strides_[d] * p.step : strides_[d];
+      const std::size_t n = detail::checked_slice(p, extents_[d], d, look());
+      l.narrow(d, n, p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1, p.step);
       ++d;
     }
-    return View(owner_, data, e, s);
+    return View(owner_, data_ ? data_ + l.offset : data_, l.extents, l.strides);
   }
   template <class View, std::size_t NewRank>
   View reshaped(const ferry::extents<NewRank>& e) const {
@@ -481,10 +441,8 @@ class array_view {
   }
   template <class View>
   View transposed() const {
-    auto e = extents_;
-    auto s = strides_;
-    for (std::size_t d = 0; d != Rank; ++d) e[d] = extents_[Rank - 1 - d], s[d] = strides_[Rank - 1 - d];
-    return View(owner_, data_, e, s);
+    const auto l = detail::view_layout<Rank>{extents_, strides_}.transposed();
+    return View(owner_, data_, l.extents, l.strides);
   }
 
   detail::allocation_ref owner_;
