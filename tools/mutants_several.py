@@ -136,7 +136,7 @@ MUTANTS = [
     ("routes", "the last chunk is dropped",
      (WAYS_HPP, "return (bytes_ + chunk_ - 1) / chunk_;", "return bytes_ < chunk_ ? 1 : bytes_ / chunk_;")),
     ("routes", "chunks are counted in 32 bits", (WAYS_HPP, "return {i * chunk_, std::min(", "return {static_cast<unsigned>(i * chunk_), std::min(")),
-    ("routes", "strided memory of the CPU is taken as contiguous", (COPY_HPP, "side.contiguous = is_contiguous(e, s);", "side.contiguous = true;")),
+    ("routes", "strided memory of the CPU is taken as contiguous", (COPY_SIDE, "side.contiguous = is_contiguous(e, s);", "side.contiguous = true;")),
     ("routes", "memory of the CPU does not wait for the stream", (COPY, "  if (s) s->synchronize();\n", "")),
     ("routes", "overlapping memory of the CPU is copied as it comes",
      (COPY, "if (to.begin < from.begin + from.bytes && from.begin < to.begin + to.bytes) {", "if (false) {")),

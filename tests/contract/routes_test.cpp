@@ -3,6 +3,7 @@
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/copies/begun_upload.hpp"
 #include "support/quiet_stderr.hpp"
 
 #include <algorithm>

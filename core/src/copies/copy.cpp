@@ -6,6 +6,7 @@
 
 #include "backend/cpu_strided.hpp"
 #include "copies/copy_operation.hpp"
+#include "ferry/core/detail/copies/begun_upload.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/support/concat.hpp"

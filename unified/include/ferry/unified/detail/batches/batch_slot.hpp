@@ -6,6 +6,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
+#include "ferry/core/detail/copies/begun_upload.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/unified/detail/batches/batch_pipeline.hpp"
