@@ -12,7 +12,8 @@ REPRODUCIBLE, LAYOUT = ("multigpu/include/ferry/multigpu/reproducible.hpp",
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
-SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
+SHARD_ARGUMENT, SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_argument.hpp", "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
+SHARD_USES = "multigpu/include/ferry/multigpu/detail/loops/shard_argument_uses.hpp"
 COMPONENTS = "multigpu/include/ferry/multigpu/detail/loops/components.hpp"
 REGION, LAYOUT_CPP = "multigpu/include/ferry/multigpu/shard_region.hpp", "multigpu/src/layouts/shard_layout.cpp"
 STORE = "multigpu/include/ferry/multigpu/detail/shards/shard_store.hpp"
@@ -51,7 +52,7 @@ CPU_LOOP = "core/include/ferry/core/detail/kernels/cpu_loop.hpp"
 
 MUTANTS = [
     ("structs", "loops over structs of sharded arrays are not ordered",
-     (SHARD_ARGUMENTS, "    a.each_array([&](const auto& x) { add_shard_use(list, x); });", "    (void)list;")),
+     (SHARD_USES, "    a.each_array([&](const auto& x) { add_shard_use(list, x); });", "    (void)list;")),
     ("structs", "poison is not written to the arrays of structs",
      (SHARD_ARGUMENTS, "  if constexpr (is_struct_of_shards<A>)\n    a.each_array(f);", "  if constexpr (is_struct_of_shards<A>)\n    (void)f;")),
     ("structs", "only the first halo of a struct is exchanged in sweeps",
@@ -268,8 +269,8 @@ MUTANTS = [
     ("components", "halos of fields with components stay up to date", (SHARD_ARGUMENTS, "    a.what->note_changed(region_with_components<Rank, Region::rank>{r, c, l.extents()});\n", "    (void)c, (void)l;\n")),
     ("grids", "elements are looked for in another member", (LAYOUT, "detail::even_part_with(static_cast<std::size_t>(cell[d]), members, extents_[d])", "detail::even_part_with(static_cast<std::size_t>(cell[d]), members, extents_[0])")),
     ("grids", "shards of a grid are copied as if they were in order", (LAYOUT, "      if (members_along(d) > 1) return false;\n", "      if (members_along(d) > 99) return false;\n")),
-    ("grids", "loops see the halo along one axis of distribution", (SHARD_ARGUMENTS, "is_whole[d] ? 0 : static_cast<std::ptrdiff_t>(l.halo(d));", "is_whole[d] || d != l.axis() ? 0 : static_cast<std::ptrdiff_t>(l.halo(d));")),
-    ("grids", "loops see all cells along other axes of distribution", (SHARD_ARGUMENTS, "is_whole[d] = !l.is_cut(d),", "is_whole[d] = d != l.axis(),")),
+    ("grids", "loops see the halo along one axis of distribution", (SHARD_ARGUMENT, "is_whole[d] ? 0 : static_cast<std::ptrdiff_t>(l.halo(d));", "is_whole[d] || d != l.axis() ? 0 : static_cast<std::ptrdiff_t>(l.halo(d));")),
+    ("grids", "loops see all cells along other axes of distribution", (SHARD_ARGUMENT, "is_whole[d] = !l.is_cut(d),", "is_whole[d] = d != l.axis(),")),
     ("grids", "the boundary has its corners twice", (REGION, "        rest = rest.with(d, inside.begin[d], inside.end[d]);\n", "")),
     ("grids", "the boundary lacks edges of other axes of distribution", (REGION, "if (layout().is_cut(d) != cut || layout().halo(d) == 0) continue;", "if (layout().is_cut(d) != cut || layout().halo(d) == 0 || (cut && d != layout().axis())) continue;")),
     ("grids", "halos have no corners", (HALO_COPIES, "if (!source.empty()) all", "if (!source.empty() && std::count(which.begin(), which.end(), std::size_t{0}) + 1 >= static_cast<std::ptrdiff_t>(Rank)) all")),

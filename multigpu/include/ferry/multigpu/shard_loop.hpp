@@ -2,6 +2,7 @@
 /// Loops over the cells of sharded arrays: each member processes its own shard.
 #pragma once
 #include "ferry/core/parallel_for.hpp"
+#include "ferry/multigpu/detail/loops/shard_argument_uses.hpp"
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
 #include "ferry/multigpu/detail/loops/shard_kernel_types.hpp"
 #include "ferry/multigpu/detail/loops/shard_space.hpp"

@@ -1,12 +1,15 @@
 // Arguments of loops over shards, and their form in each member's kernel.
 #pragma once
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
-#include "ferry/core/detail/kernels/kernel_uses.hpp"
-#include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/loops/components.hpp"
+#include "ferry/multigpu/detail/loops/shard_argument.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sharded_argument.hpp"
@@ -32,87 +35,6 @@ template <class T, std::size_t Rank>
 inline constexpr bool is_not_computed<sharded_scanned<T, Rank>> = true;
 template <class T>
 inline constexpr bool is_not_computed<sharded_total<T>> = true;
-
-// Which cells around those of a region a kernel may access: along axes of distribution those within the width of the
-// halo, along other axes all that the member has.
-template <std::size_t Rank>
-struct shard_reach {
-  std::array<std::ptrdiff_t, Rank> width{};
-  std::array<bool, Rank> is_whole{};
-
-  shard_reach() = default;
-  explicit shard_reach(const shard_layout<Rank>& l) {
-    for (std::size_t d = 0; d != Rank; ++d)
-      is_whole[d] = !l.is_cut(d), width[d] = is_whole[d] ? 0 : static_cast<std::ptrdiff_t>(l.halo(d));
-  }
-  // Returns the cells b and those within the widths around them.
-  box<Rank> near(box<Rank> b) const {
-    for (std::size_t d = 0; d != Rank; ++d) b.begin[d] -= width[d], b.end[d] += width[d];
-    return b;
-  }
-  // Returns the cells within `seen` that may be accessed for the cells b.
-  box<Rank> around(const box<Rank>& b, const box<Rank>& seen) const {
-    box<Rank> all = near(b);
-    for (std::size_t d = 0; d != Rank; ++d)
-      if (is_whole[d]) all.begin[d] = seen.begin[d], all.end[d] = seen.end[d];
-    return all & seen;
-  }
-};
-
-// A sharded array as an argument of one kernel of one member.
-template <class T, std::size_t Rank>
-struct shard_argument {
-  const allocation_ref* owner;
-  shard_span<T, Rank> span;
-  byte_range bounding_range;  // of all that the span reaches
-  std::array<byte_range, 2> reads, writes;
-  access_mode mode;
-  bool contiguous;  // true: the written cells are contiguous
-  shard_part<Rank> region{};
-  std::size_t member = 0;
-  shard_reach<Rank> reach{};
-  const std::string* name = nullptr;
-  const stale_halos<Rank>* stale = nullptr;  // lives as long as the call
-};
-
-template <class T, std::size_t Rank>
-inline constexpr bool is_array_argument<shard_argument<T, Rank>> = true;
-template <class T, std::size_t Rank>
-inline constexpr bool only_reads<shard_span<T, Rank>> = std::is_const_v<T>;
-
-template <class X>
-struct shard_span_traits {
-  static constexpr bool is = false;
-};
-template <class T, std::size_t R>
-struct shard_span_traits<shard_span<T, R>> {
-  static constexpr bool is = true;
-  static constexpr std::size_t rank = R;
-  static constexpr bool writes = !std::is_const_v<T>;
-};
-template <class T, std::size_t Rank>
-struct parameter<void, shard_argument<T, Rank>> {
-  using type = shard_span<T, Rank>;
-  static constexpr call_fault fault = call_fault::none;
-};
-template <class P, class T, std::size_t Rank>
-struct parameter<P, shard_argument<T, Rank>> {
-  using declared = std::remove_cvref_t<P>;
-  using span = shard_span_traits<declared>;
-  static constexpr bool fits = [] {
-    if constexpr (span::is) return span::rank == Rank;
-    return true;
-  }();
-  static constexpr bool writes = [] {
-    if constexpr (span::is) return span::writes && std::is_const_v<T>;
-    return false;
-  }();
-  static constexpr call_fault fault = !span::is ? call_fault::no_shard_span
-                                      : !fits   ? call_fault::other_rank
-                                      : writes  ? call_fault::read_only
-                                                : call_fault::none;
-  using type = declared;
-};
 
 template <class T, std::size_t Rank, memory_kind Kind>
 constexpr bool is_sharded(const sharded_array<T, Rank, Kind>*) {
@@ -286,120 +208,6 @@ decltype(auto) argument_of(std::size_t member, const RegionLayout& region, const
     return a.of_part(member, region, part);
   else
     return A(a);
-}
-
-template <class T, std::size_t Rank>
-void add_shard_use(access_collector& list, const shard_argument<T, Rank>& a) {
-  for (const byte_range& r : a.reads) list.add(*a.owner, r, false);
-  for (const byte_range& w : a.writes) list.add(*a.owner, w, true, a.mode == access_mode::out && a.contiguous);
-}
-template <class A>
-void add_shard_use(access_collector& list, const A& a) {
-  if constexpr (is_struct_of_shards<A>)
-    a.each_array([&](const auto& x) { add_shard_use(list, x); });
-  else
-    add_use<A>(list, a);
-}
-
-// Returns an argument for a kernel that runs on staged copies. A member can always access its shard, which is not
-// copied.
-template <class A>
-A moved_shard_argument(const staged_launch& launch, const A& a) {
-  if constexpr (is_struct_of_shards<A>)
-    return a;
-  else
-    return launch.moved(a);
-}
-template <class T, std::size_t Rank>
-shard_argument<T, Rank> moved_shard_argument(const staged_launch&, const shard_argument<T, Rank>& a) {
-  return a;
-}
-
-// For memory checks: adds the cells that one kernel promises to write (see output_poison). Arrays that are not sharded
-// are omitted, because several kernels write them.
-template <class A>
-void add_shard_outputs(std::vector<output_elements>&, const A&) {}
-template <class T, std::size_t Rank>
-void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<T, Rank>& a) {
-  if constexpr (!std::is_const_v<T>) {
-    if (a.mode != access_mode::out) return;
-    for (std::size_t i = 0; i < a.region.slabs(); ++i) {
-      const box<Rank> cells = a.region.slab(i);
-      if (cells.empty()) continue;
-      output_elements e{{reinterpret_cast<std::byte*>(a.span.data()), {}}, {sizeof(T), Rank, {}}};
-      for (std::size_t d = 0; d != Rank; ++d) {
-        e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
-        e.at.base += (cells.begin[d] - a.span.begin(d)) * e.at.stride_bytes[d];
-        e.shape.extent[d] = cells.length(d);
-      }
-      list.push_back(e);
-    }
-  }
-}
-// As is_read_beside, among sharded arrays.
-template <class X, class Other>
-bool reads_cells_of(const X&, const Other&) {
-  return false;
-}
-template <class T, class U, std::size_t Rank, std::size_t OtherRank>
-bool reads_cells_of(const shard_argument<T, Rank>& x, const shard_argument<U, OtherRank>& o) {
-  return o.mode != access_mode::out && o.bounding_range.overlaps(x.bounding_range);
-}
-template <class X, class... A>
-bool is_shard_read_beside(const X& x, const A&... all) {
-  bool reads = false;
-  (each_shard(all, [&](const auto& o) { reads = reads || reads_cells_of(x, o); }), ...);
-  return reads;
-}
-template <class... A>
-void poison_shard_outputs(output_poison& enqueue, const A&... a) {
-  if (runtime::current().checks.has(check::poison)) [[unlikely]]
-    (each_shard(a,
-                [&](const auto& x) {
-                  if (!is_shard_read_beside(x, a...)) add_shard_outputs(enqueue.outputs_to_poison(), x);
-                }),
-     ...);
-}
-
-// For check::uses: adds the cells that `out` promises to write, and those that `in` may read.
-template <class T, std::size_t Rank>
-void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
-  const auto add = [&](const box<Rank>& cells) {
-    if (cells.empty()) return;
-    extents<Rank> e;
-    strides<Rank> s;
-    std::ptrdiff_t offset = 0;
-    for (std::size_t d = 0; d != Rank; ++d) {
-      e[d] = cells.length(d), s[d] = a.span.stride(d);
-      offset += (cells.begin[d] - a.span.begin(d)) * s[d];
-    }
-    watched_elements some = elements_of(a.mode, mdspan<T, Rank>(a.span.data() + offset, e, s, a.span.label()), {});
-    for (std::size_t d = 0; d != Rank; ++d) some.first[d] = cells.begin[d];
-    w.add(some);
-  };
-  if (a.mode == access_mode::out)
-    for (std::size_t i = 0; i < a.region.slabs(); ++i) add(a.region.slab(i));
-  if (a.mode == access_mode::out) return;
-  box<Rank> seen;
-  for (std::size_t d = 0; d != Rank; ++d) {
-    seen.begin[d] = a.span.begin(d);
-    seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
-  }
-  for (std::size_t i = 0; i < a.region.slabs(); ++i)  // other kernels may write the cells between the slabs
-    add(a.reach.near(a.region.slab(i)) & seen);
-}
-
-// The uses of a simulated kernel: the addresses of a shard, which are relative to its beginning, then the accesses.
-template <class T, std::size_t Rank>
-inline constexpr std::size_t most_kernel_uses<shard_argument<T, Rank>> = 5;
-template <class T, std::size_t Rank>
-void add_kernel_use(kernel_use_collector& uses, const shard_argument<T, Rank>& a) {
-  const auto add = [&](const byte_range& r, bool reads, bool writes) {
-    if (r.begin != r.end) uses.add({r.begin, r.size(), reads, writes, a.span.label()});
-  };
-  add(a.bounding_range, false, false);
-  for (const byte_range& r : a.reads) add(r, true, false);
-  for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

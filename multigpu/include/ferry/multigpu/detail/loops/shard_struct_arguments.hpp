@@ -3,6 +3,7 @@
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/struct_argument.hpp"
+#include "ferry/multigpu/detail/loops/shard_argument_uses.hpp"
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
