@@ -44,17 +44,19 @@ CORE = ["adapt", "copy_lane", "cpu_streams", "cpu_workers", "driver_pool", "ghos
         "kernels/cpu_loops", "kernels/host_tasks", "kernels/index_checks_off", "kernels/index_checks_on",
         "kernels/struct_arguments", "numa", "pool_blocks", "sim_options"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report",
-           "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic", "kernels/batches",
-           "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
+           "kernels/adapted_batches", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
+           "kernels/automatic_devices", "kernels/batches", "kernels/lossy_links", "kernels/policies",
+           "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/elements", "contract/fixture", "contract/kept_scalars",
           "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes",
-          "core/large_copies"]
+          "contract/routes_elements", "core/large_copies"]
 SEVERAL = ["axes_reductions", "precompiled_reductions", "sharded_expressions", "sharded_print", "sharded_programs",
            "sharded_sorting", "totals", "ghosts", "halo", "grids", "halo_choice", "reshard", "shard_copies",
            "shard_options", "kernels/components", "kernels/cpu_loops", "kernels/each_member", "kernels/exchange_plan",
            "kernels/gate", "kernels/ghost_loops", "kernels/grid_loops", "kernels/halo_validity",
            "kernels/many_dimensions", "kernels/overlap", "kernels/read_only_parameters", "kernels/region",
            "kernels/shard_arguments", "kernels/sharded", "kernels/sharded_loops", "kernels/sharded_structs",
+           "kernels/sharded_structs_copies",
            "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
@@ -68,7 +70,7 @@ SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/contract/fixture
            mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp",
                                  "tests/core/functions_test.cpp", "tests/core/generator_functions_test.cpp",
                                  "tests/core/kernels/transform_test.cpp"],
-           mutants_jit: [*LIBRARY, "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
+           mutants_jit: [*LIBRARY, "tests/core/jit_*_test.cpp", "tests/core/generator*_test.cpp"],
            mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"],
            mutants_moving: [*LIBRARY, "tests/core/moving_*_test.cpp"],
            mutants_sorting: [*LIBRARY, "tests/core/sorting_*_test.cpp", "tests/core/compare_test.cpp",

@@ -4,8 +4,8 @@ them. The first field names the broken feature."""
 
 ASSIGNMENT, BOUND = "core/src/expressions/assignment.cpp", "core/src/expressions/bound_program.cpp"
 PROGRAM, TEXT = "core/src/expressions/expression_program.cpp", "core/src/expressions/program_text.cpp"
-PLAN, RUN, LOOPS = ("core/src/interpreter/block_plan.cpp", "core/src/interpreter/interpret.cpp",
-                    "core/src/interpreter/loops_of.hpp")
+PLAN, RUN, ARITHMETIC = ("core/src/interpreter/block_plan.cpp", "core/src/interpreter/interpret.cpp",
+                    "core/src/interpreter/loop_arithmetic.hpp")
 PROMOTION, LIST = ("core/include/ferry/core/detail/operations/promotion.hpp",
                    "core/include/ferry/core/detail/operations/operation_list.hpp")
 CONVERT, SCALARS = ("core/src/operations/convert_scalar.cpp",

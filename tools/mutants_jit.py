@@ -1,5 +1,5 @@
 """Planted bugs in the generator of kernels and in the caches of run-time compilation, for tools/mutants.py, in the form
-of mutants_table.py. Tests in tests/core/jit_* and tests/core/generator_test.cpp must catch them. The first field names
+of mutants_table.py. Tests in tests/core/jit_* and tests/core/generator_* must catch them. The first field names
 the broken feature."""
 
 RUNNING = "core/src/jit/running_services.cpp"

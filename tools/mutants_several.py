@@ -12,13 +12,14 @@ REPRODUCIBLE, LAYOUT = ("multigpu/include/ferry/multigpu/reproducible.hpp",
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
-SHARD_ARGUMENT, SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_argument.hpp", "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
+SHARD_ARGUMENT = "multigpu/include/ferry/multigpu/detail/loops/shard_argument.hpp"
+SHARD_ARGUMENTS = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp"
 SHARD_USES = "multigpu/include/ferry/multigpu/detail/loops/shard_argument_uses.hpp"
 COMPONENTS = "multigpu/include/ferry/multigpu/detail/loops/components.hpp"
 REGION, LAYOUT_CPP = "multigpu/include/ferry/multigpu/shard_region.hpp", "multigpu/src/layouts/shard_layout.cpp"
 STORE = "multigpu/include/ferry/multigpu/detail/shards/shard_store.hpp"
-WAYS, COPY, COPY_HPP = ("core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp",
-                        "core/include/ferry/core/copy.hpp")
+WAYS, COPY, COPY_SIDE = ("core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp",
+                        "core/include/ferry/core/detail/copies/copy_side.hpp")
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
 OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/transport/ordered_keys.hpp"
 KEYED, KEYED_MATH = "multigpu/src/transport/keyed_transport.cpp", "multigpu/src/transport/ordered_keys.cpp"

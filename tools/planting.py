@@ -21,8 +21,8 @@ FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFER
          '-DFERRY_UNIFIED_PAGE="docs/unified.md"']
 LIBRARIES = ["-pthread"]
 # Precompiled for all sources: a third of the time of one goes into them. Some bugs use <thread>.
-STANDARD_HEADERS = ("algorithm array atomic chrono complex condition_variable deque filesystem fstream functional iomanip "
-                    "iostream map memory mutex numeric optional random set span sstream string string_view thread "
+STANDARD_HEADERS = ("algorithm array atomic chrono complex condition_variable deque filesystem fstream functional "
+                    "iomanip iostream map memory mutex numeric optional random set span sstream string string_view thread "
                     "unordered_map vector")
 PRECOMPILED = "standard_headers.hpp"
 # ccache identifies the precompiled header by the file .sum beside it.
@@ -111,7 +111,8 @@ class Program:
         header = self.tree / PRECOMPILED
         header.write_text("".join(f"#include <{h}>\n" for h in STANDARD_HEADERS.split()))
         compiled = header.with_suffix(".hpp.gch")
-        status, text = run([self.options.compiler, *FLAGS, "-x", "c++-header", PRECOMPILED, "-o", str(compiled)], self.tree)
+        command = [self.options.compiler, *FLAGS, "-x", "c++-header", PRECOMPILED, "-o", str(compiled)]
+        status, text = run(command, self.tree)
         if status:
             fail(f"the standard headers do not compile\n{text}")
         compiled.with_suffix(".gch.sum").write_text(STANDARD_HEADERS)
