@@ -22,8 +22,8 @@ FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFER
 LIBRARIES = ["-pthread"]
 # Precompiled for all sources: a third of the time of one goes into them. Some bugs use <thread>.
 STANDARD_HEADERS = ("algorithm array atomic chrono complex condition_variable deque filesystem fstream functional "
-                    "iomanip iostream map memory mutex numeric optional random set span sstream string string_view thread "
-                    "unordered_map vector")
+                    "iomanip iostream map memory mutex numeric optional random set span sstream string string_view "
+                    "thread unordered_map vector")
 PRECOMPILED = "standard_headers.hpp"
 # ccache identifies the precompiled header by the file .sum beside it.
 FOR_CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", "CCACHE_PCH_EXTSUM": "1", "CCACHE_NOHASHDIR": "1"}
