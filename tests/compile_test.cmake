@@ -22,7 +22,7 @@ function(ferry_add_compile_test name source)
   endif()
 endfunction()
 
-# g++ parses each module's headers once for all cases. Sources may say that there is no CUDA.
+# g++ parses each module's headers once for all cases. Only as for a ferry without CUDA.
 set(compile_tests_precompile OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (FERRY_CUDA_SAMPLE OR NOT FERRY_WITH_CUDA))
   set(compile_tests_precompile ON)

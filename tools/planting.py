@@ -2,6 +2,7 @@
 import collections
 import concurrent.futures
 import ctypes.util
+import hashlib
 import os
 import pathlib
 import re
@@ -25,8 +26,6 @@ STANDARD_HEADERS = ("algorithm array atomic chrono complex condition_variable de
                     "iomanip iostream map memory mutex numeric optional random set span sstream string string_view "
                     "thread unordered_map vector")
 PRECOMPILED = "standard_headers.hpp"
-# ccache identifies the precompiled header by the file .sum beside it.
-FOR_CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros", "CCACHE_PCH_EXTSUM": "1", "CCACHE_NOHASHDIR": "1"}
 TEST_LIBRARY = "boost_unit_test_framework"  # without the library its headers suffice
 ONE_THREAD, TWO_THREADS = "random_programs/one_thread", "random_programs/two_threads"
 SHORTEST_LIMIT = 30                        # seconds until a test counts as hanging; longer for slow tests
@@ -104,7 +103,8 @@ class Program:
         self.compiler = [options.compiler]
         if shutil.which("ccache"):
             self.compiler = ["ccache", options.compiler, "-fpch-preprocess"]
-            os.environ.update(FOR_CCACHE)
+            sloppiness = filter(None, [os.environ.get("CCACHE_SLOPPINESS"), "pch_defines,time_macros"])
+            os.environ |= {"CCACHE_SLOPPINESS": ",".join(sloppiness), "CCACHE_PCH_EXTSUM": "1", "CCACHE_NOHASHDIR": "1"}
         self.lines = {}
 
     def precompile(self):
@@ -115,7 +115,9 @@ class Program:
         status, text = run(command, self.tree)
         if status:
             fail(f"the standard headers do not compile\n{text}")
-        compiled.with_suffix(".gch.sum").write_text(STANDARD_HEADERS)
+        # ccache identifies the precompiled header by this file.
+        read = run([self.options.compiler, *FLAGS, "-E", PRECOMPILED], self.tree)[1]
+        compiled.with_suffix(".gch.sum").write_text(hashlib.sha256(read.encode()).hexdigest())
 
     def cases_of(self, source, cases):
         """Those of the cases that a source defines. One that a static_assert caught has the source's name."""

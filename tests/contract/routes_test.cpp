@@ -2,12 +2,10 @@
 // Copy routes: every memory kind to every kind, by all routes, in many small chunks, and what route() reports.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
-#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/copies/begun_upload.hpp"
 #include "support/quiet_stderr.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <random>
 

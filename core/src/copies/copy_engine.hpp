@@ -1,4 +1,4 @@
-// State shared by the copies of one runtime: lanes, threads, options, and link sharing.
+// State shared by the copies of one runtime: lanes, threads, options, link sharing, and the count of copied bytes.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {

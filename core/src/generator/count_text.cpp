@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/count_plan.hpp"
 #include "generator/element_text.hpp"
 #include "generator/operation_text.hpp"

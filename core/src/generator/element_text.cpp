@@ -1,5 +1,6 @@
 #include "generator/element_text.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/operation_text.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {

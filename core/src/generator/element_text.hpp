@@ -2,10 +2,8 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "ferry/core/detail/operations/evaluation.hpp"
-#include "ferry/core/detail/support/concat.hpp"
 #include "generator/source_builder.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {

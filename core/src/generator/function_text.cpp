@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 #include "generator/operation_text.hpp"
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 #include "generator/function_text.hpp"
 #include "generator/operation_text.hpp"

@@ -1,5 +1,6 @@
 #include "generator/reduction_cells.hpp"
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 #include "generator/operation_text.hpp"
 

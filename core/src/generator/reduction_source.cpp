@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 #include "generator/function_text.hpp"
 #include "generator/kernel_text.hpp"

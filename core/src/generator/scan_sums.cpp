@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {

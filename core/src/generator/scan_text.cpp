@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/concat.hpp"
 #include "generator/element_text.hpp"
 #include "generator/operation_text.hpp"
 #include "generator/prelude.hpp"

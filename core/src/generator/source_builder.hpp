@@ -37,7 +37,9 @@ class source_builder {
   void append(const std::string& part) { text_ += part; }
   void append(const char* part) { text_ += part; }
   template <class Int>
-  requires(std::is_integral_v<Int>) void append(Int part) { text_ += std::to_string(part); }
+  requires(std::is_integral_v<Int> && !std::is_same_v<Int, bool> && !std::is_same_v<Int, char>) void append(Int part) {
+    text_ += std::to_string(part);
+  }
   std::string text_;
   std::size_t depth_ = 0;
 };

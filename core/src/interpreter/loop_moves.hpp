@@ -1,5 +1,5 @@
-// Loops that move elements between blocks and arrays: strided, masked, and at positions that indices state. Included
-// by loops_of.hpp only; no include guard.
+// Loops that move elements between blocks and arrays: strided, masked, and at positions given by indices. Included by
+// loops_of.hpp only; no include guard.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

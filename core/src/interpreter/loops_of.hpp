@@ -8,11 +8,10 @@
 #include "ferry/core/detail/operations/operation_list.hpp"
 #include "interpreter/loop_table.hpp"
 
-// These form one text with this file. Functions need arithmetic.
+// Parts of this file. The order matters: loop_functions.hpp uses loop_arithmetic.hpp, and loop_complex.hpp uses both.
 #include "interpreter/loop_arithmetic.hpp"
 #include "interpreter/loop_functions.hpp"
 
-// Complex numbers need both.
 #include "interpreter/loop_complex.hpp"
 #include "interpreter/loop_moves.hpp"
 

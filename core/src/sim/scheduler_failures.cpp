@@ -1,6 +1,5 @@
 // Races that the scheduler finds, and failures of devices.
 #include <algorithm>
-#include <utility>
 
 #include "ferry/core/detail/support/concat.hpp"
 #include "ferry/core/error.hpp"

@@ -43,6 +43,7 @@ struct subject {
     fr::stream s;
     return fr::capture(s, [&] { fr::fill(s, a, 2); });
   }
+  // The line of the guard is that of the caller: tests search messages for its file.
   void hold(fr::source_line at = fr::source_line::here()) {
     guard.emplace(fr::inout(a), at);
     shard_guard.emplace(fr::inout(sharded.shard_with_halo(0)), at);

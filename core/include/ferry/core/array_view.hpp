@@ -2,13 +2,11 @@
 /// Views: strided elements of an array. A view keeps its array's memory alive. Accesses to disjoint views never wait
 /// for each other.
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -65,9 +63,6 @@ struct slice {
 };
 /// The whole dimension.
 inline constexpr slice all_of{};
-
-/// True if the CPU can access memory of this kind.
-inline constexpr bool is_host_accessible(memory_kind k) { return detail::is_host_memory(k); }
 
 namespace detail {
 // Throws invalid_argument for a slice that does not fit.

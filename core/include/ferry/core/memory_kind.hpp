@@ -15,6 +15,8 @@ namespace ferry::inline FERRY_ABI {
 enum class memory_kind : std::uint8_t { device, unified, host };
 /// Name of a kind, for messages.
 const char* kind_name(memory_kind k);
+/// True if the CPU can access memory of this kind.
+inline constexpr bool is_host_accessible(memory_kind k) { return k != memory_kind::device; }
 
 namespace detail {
 inline constexpr memory_kind all_memory_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};

@@ -71,7 +71,7 @@ class runtime {
   /// then it is pinned memory that devices map. Also false if links between devices lose pages: then all pages stay
   /// pinned to the CPU.
   bool migrates_unified() const;
-  /// Tests of the links that pages of unified memory use.
+  /// Whether pages of unified memory migrate: tests links, and pins pages to the CPU if one loses some.
   detail::unified_pages& pages() { return *pages_; }
   /// True if all devices can access pageable host memory in place.
   bool reaches_pageable() const { return reaches_pageable_; }
@@ -117,8 +117,8 @@ class runtime {
   detail::owning_ptr<detail::foreign_memory> foreign_;
   detail::owning_ptr<detail::memory_checker> checker_;
   detail::owning_ptr<detail::peer_grants> peers_;
+  detail::owning_ptr<detail::unified_pages> pages_;  // before a policy exists, which asks it
   detail::owning_ptr<detail::copy_engine> copies_;
-  detail::owning_ptr<detail::unified_pages> pages_;
   detail::owning_ptr<detail::access_policy> owned_policy_;
   std::atomic<detail::access_policy*> policy_{nullptr};
 };

@@ -10,13 +10,10 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// As is_host_accessible of array_view.hpp.
-inline constexpr bool is_host_memory(memory_kind k) { return k != memory_kind::device; }
-
 template <memory_kind Kind>
 constexpr void need_host_access() {
   static_assert(
-      is_host_memory(Kind),
+      is_host_accessible(Kind),
       "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) (sharded arrays, too) or "
       "ferry::to_unified(a), make it a ferry::unified_array, read one element by a(i, j).get(), or assign to one by "
       "ferry::element(a, i, j) = x");
@@ -25,7 +22,7 @@ constexpr void need_host_access() {
 // True if a(i, j) returns a reference. Records of device arrays have one, too, so that a(i).member fails with the
 // message of need_host_access.
 template <class T, memory_kind Kind>
-inline constexpr bool has_element_references = is_host_memory(Kind) || std::is_aggregate_v<T>;
+inline constexpr bool has_element_references = is_host_accessible(Kind) || std::is_aggregate_v<T>;
 template <class T, memory_kind Kind>
 using element_access = std::conditional_t<has_element_references<T, Kind>, T&, device_element<T, Kind>>;
 
