@@ -55,7 +55,7 @@ TASK_SCOPE, TASK_FAILURES = "core/include/ferry/core/detail/ordering/host_tasks.
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
 # In access_guard.
-ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"
+ORDER = "    locked_histories locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"
 
 MUTANTS = [
     # Access histories: ordering dependencies.
@@ -140,12 +140,12 @@ MUTANTS = [
     ("R1", "a stream does not await the ticket that it follows", (TIMELINE, "  other.wait_for_turn(t);\n", "")),
     ("R1", "submissions do not take their turn", (GUARD, "  on.begin(at_);\n", "")),
     ("R1", "a ticket is reserved before the logs are locked",
-     (GUARD, ORDER, "  at_ = on.reserve();\n  locked_logs locked(uses);\n  wait_for_what_conflicts(on, uses);")),
+     (GUARD, ORDER, "  at_ = on.reserve();\n  locked_histories locked(uses);\n  wait_for_what_conflicts(on, uses);")),
     ("R1", "logs are unlocked between waiting and logging",
-     (GUARD, ORDER, "  {\n    locked_logs first(uses);\n    wait_for_what_conflicts(on, uses);\n  }\n  std::this_thread::yield();\n  locked_logs locked(uses);\n  at_ = on.reserve();")),
+     (GUARD, ORDER, "  {\n    locked_histories first(uses);\n    wait_for_what_conflicts(on, uses);\n  }\n  std::this_thread::yield();\n  locked_histories locked(uses);\n  at_ = on.reserve();")),
     ("R1", "a log is unlocked before its use is added", (GUARD, "      l.add(on, at,", "      l.unlock();\n      std::this_thread::yield();\n      l.add(on, at,")),
     ("R14", "only the first log is locked",
-     (GUARD, "each_log(uses_, [](access_history& l) { l.lock(); });", "if (!uses_.empty()) uses_[0].what->history.lock();")),
+     (GUARD, "each_history(uses_, [](access_history& l) { l.lock(); });", "if (!uses_.empty()) uses_[0].what->history.lock();")),
     ("R14", "an array that is passed twice is locked twice", (GUARD, "if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->history);", "f(uses[i].what->history);")),
     ("R14", "logs are locked in the order of the arguments", (GUARD, "if (std::less<>{}(uses[i].what, uses[i - 1].what)) {", "if (uses.empty()) {")),
     ("R14", "locking a log does not revoke exclusive ownership", (LOG_HPP, "[[unlikely]]\n      revoke_exclusive();", "[[unlikely]]\n      return;")),

@@ -17,7 +17,7 @@ namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Sorts by address of the access history. Insertion sort, because a submission has few uses.
-void sort_by_log(std::span<access> uses) {
+void sort_by_history(std::span<access> uses) {
   for (std::size_t i = 1; i < uses.size(); ++i)
     if (std::less<>{}(uses[i].what, uses[i - 1].what)) {
       const access moved = uses[i];
@@ -28,19 +28,19 @@ void sort_by_log(std::span<access> uses) {
 }
 
 template <class F>
-void each_log(std::span<access> uses, F f) {
+void each_history(std::span<access> uses, F f) {
   for (std::size_t i = 0; i < uses.size(); ++i)
     if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->history);
 }
 
 // Locks the access histories of some sorted uses by address, each once (R14). Unlocks them if an exception passes.
-class locked_logs {
+class locked_histories {
  public:
-  explicit locked_logs(std::span<access> uses) : uses_(uses) {
-    each_log(uses_, [](access_history& l) { l.lock(); });
+  explicit locked_histories(std::span<access> uses) : uses_(uses) {
+    each_history(uses_, [](access_history& l) { l.lock(); });
   }
-  ~locked_logs() {
-    if (!unlocked_) each_log(uses_, [](access_history& l) { l.unlock(); });
+  ~locked_histories() {
+    if (!unlocked_) each_history(uses_, [](access_history& l) { l.unlock(); });
   }
   // Records all uses, and unlocks each history after its last use. `on` may become the exclusive owner of histories
   // that no other timeline uses. Returns true if one of them is contended.
@@ -58,8 +58,8 @@ class locked_logs {
     }
     return shared;
   }
-  locked_logs(const locked_logs&) = delete;
-  locked_logs& operator=(const locked_logs&) = delete;
+  locked_histories(const locked_histories&) = delete;
+  locked_histories& operator=(const locked_histories&) = delete;
 
  private:
   std::span<access> uses_;
@@ -114,7 +114,7 @@ ticket record_exclusive(timeline& on, std::span<const access> uses) {
 
 // Records all uses of the parts, whose histories are locked. The parts are sorted by timeline. Returns true if one of
 // these histories is contended.
-bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noexcept {
+bool record_jointly(std::span<joint_guard::part> parts, std::span<access> all) noexcept {
   // all tickets together, so that two joint operations have the same order on every stream (R16)
   for (const joint_guard::part& p : parts) p.on->lock();
   for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
@@ -122,7 +122,7 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
   for (const joint_guard::part& p : parts)
     for (const access& a : p.uses) a.what->history.add(*p.on, p.at, a.where, a.write);
   bool shared = false;
-  each_log(all, [&](access_history& l) {
+  each_history(all, [&](access_history& l) {
     shared |= l.take_contended();
     l.note_other_use();
   });
@@ -224,8 +224,8 @@ void refuse_inside_capture(std::string_view what) {
   }
   at_ = may_be_exclusive ? record_exclusive(on, uses) : 0;
   if (at_ == 0) {
-    sort_by_log(uses);
-    locked_logs locked(uses);
+    sort_by_history(uses);
+    locked_histories locked(uses);
     failures_ = wait_for_what_conflicts(on, uses);
     at_ = on.reserve();  // after the waits: a reserved ticket must not wait for the lock of a history (R1)
     mark_ = locked.add_and_unlock(on, at_) || on.records_always();
@@ -266,12 +266,12 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     for (const access& a : p.uses) copies.push_back(a);
   }
   const std::span<access> all = copies.get();
-  sort_by_log(all);
+  sort_by_history(all);
   {
-    const locked_logs locked(all);
-    each_log(all, [&](access_history& l) { l.reserve(all.size()); });
+    const locked_histories locked(all);
+    each_history(all, [&](access_history& l) { l.reserve(all.size()); });
     for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
-    mark_ = log_jointly(parts, all);
+    mark_ = record_jointly(parts, all);
   }
   depend_jointly(parts, failures);
   for (const part& p : parts) p.on->begin(p.at);
@@ -310,9 +310,9 @@ void escaped_pointer_use(const admission& what) {
     throw invalid_argument("a raw pointer" + (uses.empty() ? "" : " to " + use_text(uses.front())) +
                            " was asked for on a default stream, which cannot be marked later: use a stream of ferry, "
                            "or one of your own by stream_ref::from_native");
-  sort_by_log(uses);
+  sort_by_history(uses);
   on.note_pointer();
-  locked_logs locked(uses);
+  locked_histories locked(uses);
   const unsigned failures = wait_for_what_conflicts(on, uses);
   locked.add_and_unlock(on, open_ticket);
   lose_if_late(on, open_ticket, failures);

@@ -27,7 +27,7 @@ void access_history::erase_if(Which which) noexcept {
   uses_.keep_first(left);
 }
 
-void access_history::eviction(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
+void access_history::grow(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
 
 void access_history::revoke_exclusive() noexcept {
   std::lock_guard lock(*exclusive_owner_.load(std::memory_order_relaxed));

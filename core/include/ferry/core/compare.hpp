@@ -44,7 +44,7 @@ auto has_nan(const E& e) {
 }  // namespace detail
 
 /// True if |a - b| <= absolute + relative * |b| for all elements, as NumPy's allclose. Equal infinities are close.
-/// Integers are compared as double. Shapes broadcast. True for no elements. Does not block.
+/// Integers are compared as double. Shapes broadcast. True for no elements. Blocks only if a pool grows.
 /// @param a array, view, expression or number; one of both is no number
 /// @param b as a
 /// @param relative greatest relative difference
@@ -63,7 +63,7 @@ requires(detail::expression_operands<A, B>)  //
 }
 
 /// True if the shapes are equal, and all elements. Numbers and scalars are compared with each element. NaN equals
-/// nothing. True for no elements. Does not block.
+/// nothing. True for no elements. Blocks only if a pool grows.
 /// @param a array, view, expression, scalar or number; one of both is an array or an expression
 /// @param b as a
 /// @return as allclose()

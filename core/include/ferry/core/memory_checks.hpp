@@ -15,7 +15,8 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup diagnostics
 /// @{
 
-/// Checks for arrays that are allocated while they are on; earlier arrays are unaffected.
+/// Checks for arrays that are allocated while they are on. Of earlier arrays, only what an out(v) argument must write
+/// is filled.
 struct memory_checks {
   /// Fills elements with 0xFF before the first write and after free: NaN in float and double, -1 in integers. Also
   /// fills what an out(v) argument must write, so that partial writes are visible.
@@ -40,7 +41,7 @@ void set_memory_checks(const std::optional<memory_checks>& what);
 /// The checks of the current runtime; empty if they are off.
 std::optional<memory_checks> current_memory_checks();
 
-/// Sets the checks for a scope, on all threads.
+/// Sets the checks for a scope, on all threads. Throws as set_memory_checks().
 class memory_checks_scope {
  public:
   explicit memory_checks_scope(const std::optional<memory_checks>& what = memory_checks());
@@ -75,6 +76,7 @@ struct memory_fault {
 /// Checks all memory of checked arrays: live, freed and in quarantine. Blocks until all work on them is complete.
 /// stderr reports each fault as soon as it is found: here, at a synchronization after the free, or at program end.
 /// @return all faults since the last call
+/// @throws invalid_argument inside a submission or a capture
 /// @note Raw pointers from pointer() must be taken again after the call.
 std::vector<memory_fault> check_memory();
 

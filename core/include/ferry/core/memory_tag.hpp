@@ -13,6 +13,7 @@ namespace ferry::inline FERRY_ABI {
 /// @{
 
 /// Sets the tag of the arrays that the calling thread makes within the scope. Scopes nest: the innermost applies.
+/// The thread that made a scope destroys it.
 class memory_tag_scope {
  public:
   /// Sets the tag of this thread. May allocate host memory.

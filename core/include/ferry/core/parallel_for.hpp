@@ -141,13 +141,16 @@ inline namespace FERRY_UNIT {
 /// Arrays arrive in f as pointers (contiguous arrays only) or ferry::mdspan, as f declares. Const arrays, in(a), and
 /// arrays for which f declares const elements are read; out(a) is written. Other arrays are read and written. Ordered
 /// on `s`. Does not block, except on the first use of a pair of devices and where staging copies need memory. The first
-/// use of a pair tests its link, which allocates and waits for the test.
+/// use of a pair tests its link, which allocates and waits for the test. The first launch of a FERRY_FUNCTOR on a
+/// device waits until it is compiled.
 /// @param s stream of the launch
 /// @param space an integer n calls f(i, ...); extents of 2 to 6 dimensions call f(i, j, ...), f(i, j, k, ...) and so
 ///   on, last index fastest, also written as {n, m} or {n, m, l}; tiles call f(tile, ...)
 /// @param f functor that can run on the device
 /// @param arguments arrays and values to pass to f
 /// @throws invalid_argument if the call is wrong as written
+/// @throws use_after_free if an array was freed
+/// @throws not_supported if a FERRY_FUNCTOR does not compile
 /// @throws peer_access_error if the device cannot access an argument
 /// @throws device_error if the device has failed
 /// @note If it throws, nothing ran.

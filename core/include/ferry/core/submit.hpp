@@ -147,11 +147,14 @@ class cuda_or_simulated {
 /// Calls f(stream, parameters...) on the CPU at once. f enqueues work to that stream.
 ///
 /// The work is ordered after its hazards, and conflicting later work after it. The stream's device is current during
-/// the call. f must not call ferry.
+/// the call. f must not call ferry. Blocks only where parallel_for does, or f itself.
 /// @param s stream of the work
 /// @param f takes the stream as cudaStream_t (CUDA only) or ferry::native_stream, and arrays as pointers or mdspans
 /// @param arguments arrays, which the work accesses as declared, and values
 /// @throws not_supported if f takes a cudaStream_t and the devices are simulated
+/// @throws use_after_free if an array was freed
+/// @throws peer_access_error if the device cannot access an argument
+/// @note What f throws passes through.
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
   using call = detail::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
@@ -162,7 +165,7 @@ void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
 inline namespace FERRY_UNIT {
 
 /// Submits f.on_cuda() to CUDA devices. Simulated devices run f.on_simulated() instead, with its accesses checked for
-/// races and copied as those of kernels.
+/// races and copied as those of kernels. Blocks and throws as submit() of one function.
 /// @param s stream of the work
 /// @param f the two functions
 /// @param arguments arrays, which both functions access as declared, and values
@@ -179,7 +182,11 @@ void submit(located<stream_ref> s, const cuda_or_simulated<F, G>& f, Arguments&&
 /// Address of an array for work on `s` that ferry does not track: an unbounded access.
 ///
 /// Ordered after its hazards. It covers all work enqueued to the stream until the next access of the array elsewhere.
-/// After that, take the pointer again. Never blocks. Const arrays are read; others are read and written.
+/// After that, take the pointer again. It points to the first element; the strides are those of the view. Const arrays
+/// are read; others are read and written. Does not block, except on the first use of a pair of devices.
+/// @throws invalid_argument on a default stream, in a capture or in a submission
+/// @throws use_after_free if the array was freed
+/// @throws peer_access_error if the stream's device cannot access it
 template <class T, std::size_t Rank, memory_kind Kind>
 const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
@@ -218,8 +225,8 @@ struct launch_size {
       return static_cast<unsigned>(n);
     }
   };
-  dimensions blocks, threads;
-  std::size_t shared_bytes = 0;
+  dimensions blocks, threads;    ///< number of blocks, and of threads of a block
+  std::size_t shared_bytes = 0;  ///< bytes of dynamic shared memory of a block
 };
 
 inline namespace FERRY_UNIT {
@@ -230,6 +237,8 @@ inline namespace FERRY_UNIT {
 /// @param kernel function that declares arrays as pointers or mdspans
 /// @param arguments arrays and values to pass to the kernel
 /// @throws not_supported if the devices are simulated
+/// @throws use_after_free if an array was freed
+/// @throws peer_access_error if the device cannot access an argument
 template <class... P, class... Arguments>
 void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {

@@ -46,11 +46,12 @@ class replicated_array {
  public:
   using value_type = T;
   /// Makes the copies with undefined contents. May block if pools have to grow.
+  /// @throws out_of_memory if a device has no room
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e) : team_(t), extents_(e) {
     for (std::size_t i = 0; i < t.local_size(); ++i) copies_.emplace_back(e, t.device(t.first_local() + i));
     operand_ = describe();
   }
-  /// Makes the copies and fills every element with a value.
+  /// Makes the copies and fills every element with a value, ordered on the streams of the team.
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e, T value) : replicated_array(t, e) {
     for (std::size_t i = 0; i < copies_.size(); ++i)
       fill(t.stream(t.first_local() + i), copies_[i], value, source_line{});
@@ -155,7 +156,8 @@ void copy_to_the_others(replicated_array<T, Rank, Kind>& a) {
 
 /// Copies elements from memory of the CPU into every local copy: to the first member, and from there to the others.
 /// Each process of a team that spans several must call it, with its own elements; broadcast(t, a.copies(), root) copies
-/// those of one member to all. Blocks until the memory has been read.
+/// those of one member to all. The first copy is ordered on the calling thread's stream of its device, the others on
+/// the streams of the team. Blocks until the memory has been read.
 /// @param from the elements in row-major order
 /// @param to the array
 /// @throws invalid_argument for different numbers of elements
@@ -166,6 +168,7 @@ void copy(std::span<const std::type_identity_t<T>> from, replicated_array<T, Ran
 }
 /// Copies an array of any location into every local copy. Ordered on the streams of the team; blocks only if a copy
 /// between arrays does.
+/// @throws invalid_argument if the shapes differ
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
 void copy(const array_view<U, Rank, From>& from, replicated_array<T, Rank, Kind>& to) {
   const std::size_t first = to.team().first_local();
@@ -187,7 +190,7 @@ struct on_each_member {
 /// Returns a space that every member of the team executes completely.
 /// @param t the team
 /// @param space an integer, extents, tiles, or one to six extents in braces
-/// @throws invalid_argument if an extent is negative
+/// @throws invalid_argument if an extent in braces is negative; the loop checks integers
 template <detail::index_space Space>
 on_each_member<Space> each_member(const team& t, const Space& space) {
   return {t, space};

@@ -203,7 +203,7 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   const box<Rank> own = l.own(member);
   if (own.empty()) return;
   const auto parts = region.parts(member);
-  if (parts.count != 1 || !(parts.begin()->bounding_range == own)) detail::throw_partial_reproducible();
+  if (parts.count != 1 || !(parts.begin()->bounding_box == own)) detail::throw_partial_reproducible();
   const stream_ref s = l.team().stream(member);
   const std::size_t first = static_cast<std::size_t>(own.begin[l.axis()]), n = own.length(l.axis());
   detail::chunk_of_cells<T, Rank, F, Op> cells{

@@ -192,7 +192,7 @@ void call_over_ghosts(accepted_call<P...>, const G& g, const F& f, A&&... a) {
     for (const side& s : g.sides())
       l.team().for_each([&](std::size_t m) {
         const shard_part<G::array_type::rank> part{g.cells(m, s), 0, 0, 0};
-        if (part.bounding_range.empty()) return;
+        if (part.bounding_box.empty()) return;
         run_on_shard(l.team().stream(m), space_of_part(owned(g.array()), part), f,
                      argument_of(m, l, part, argument)...);
       });

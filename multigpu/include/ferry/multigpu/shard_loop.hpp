@@ -93,8 +93,9 @@ void call_on_each(detail::refused_call, const Any&...) {}
 inline namespace FERRY_UNIT {
 
 /// Calls f(index..., arguments...) for every cell of a region of sharded arrays. Each member processes its own cells,
-/// on its stream. Never blocks. Indices are those of the whole array. Sharded arrays arrive as ferry::shard_span, all
-/// other arguments as in parallel_for over one device. All members receive the same array if it is not sharded.
+/// on its stream. Blocks only where parallel_for over one device does; with submission::by_threads, the caller waits
+/// for the threads. Indices are those of the whole array. Sharded arrays arrive as ferry::shard_span, all other
+/// arguments as in parallel_for over one device. All members receive the same array if it is not sharded.
 /// @param space owned(a), interior(a) or boundary(a), these .within({{begin, end}, {begin, end}}), or shard_tiles of
 ///   one
 /// @param f the function of a cell
@@ -113,7 +114,8 @@ template <class T, std::size_t Rank, memory_kind Kind, class... Rest>
 void parallel_for(const sharded_array<T, Rank, Kind>&, Rest&&...) = delete;  // use parallel_for(owned(u), ...)
 /// @endcond
 
-/// Executes parallel_for over one device once on each member. Replicated arrays arrive as the copy of the member.
+/// Executes parallel_for over one device once on each member, on its stream. Replicated arrays arrive as the copy of
+/// the member. Blocks and throws as parallel_for over one device.
 template <class Space, class F, class... Arguments>
 void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(each.space));
@@ -124,7 +126,8 @@ void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... 
 }  // namespace FERRY_UNIT
 
 /// Calls f(member, stream of the member, view of its shard of each array...) for each local member, as team::for_each
-/// does. Work of f is ordered as everywhere; f should use the stream that it receives.
+/// does. Work of f is ordered as everywhere; f should use the stream that it receives. All arrays must be of the team
+/// of the first one, which is not checked.
 template <class F, class First, class... More>
 void for_each_shard(const F& f, First& first, More&... more) {
   first.team().for_each([&](std::size_t m) { f(m, first.team().stream(m), first.shard(m), more.shard(m)...); });

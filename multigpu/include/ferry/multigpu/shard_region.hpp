@@ -29,18 +29,18 @@ namespace detail {
 // one kernel.
 template <std::size_t Rank>
 struct shard_part {
-  box<Rank> bounding_range;
+  box<Rank> bounding_box;
   std::size_t gap_axis = 0;
   std::ptrdiff_t gap_begin = 0, gap_end = 0;
 
   bool has_gap() const { return gap_end > gap_begin; }
   std::size_t slabs() const { return has_gap() ? 2 : 1; }
   box<Rank> slab(std::size_t i) const {
-    if (!has_gap()) return bounding_range;
-    return i == 0 ? bounding_range.with(gap_axis, bounding_range.begin[gap_axis], gap_begin)
-                  : bounding_range.with(gap_axis, gap_end, bounding_range.end[gap_axis]);
+    if (!has_gap()) return bounding_box;
+    return i == 0 ? bounding_box.with(gap_axis, bounding_box.begin[gap_axis], gap_begin)
+                  : bounding_box.with(gap_axis, gap_end, bounding_box.end[gap_axis]);
   }
-  std::string text() const { return has_gap() ? slab(0).text() + " and " + slab(1).text() : bounding_range.text(); }
+  std::string text() const { return has_gap() ? slab(0).text() + " and " + slab(1).text() : bounding_box.text(); }
 };
 
 template <std::size_t Rank>
@@ -54,9 +54,9 @@ struct shard_parts {
       part[count++] = {low.empty() ? high : low, 0, 0, 0};
       return;
     }
-    box<Rank> bounding_range = low;
-    bounding_range.end = high.end;
-    part[count++] = {bounding_range, p.gap_axis, low.end[p.gap_axis], high.begin[p.gap_axis]};
+    box<Rank> bounding_box = low;
+    bounding_box.end = high.end;
+    part[count++] = {bounding_box, p.gap_axis, low.end[p.gap_axis], high.begin[p.gap_axis]};
   }
   const shard_part<Rank>* begin() const { return part.data(); }
   const shard_part<Rank>* end() const { return part.data() + count; }

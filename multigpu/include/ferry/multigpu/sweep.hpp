@@ -161,10 +161,12 @@ inline namespace FERRY_UNIT {
 
 /// As parallel_for over all cells of the region. Afterwards the halos of the arrays that it writes are up to date. The
 /// boundary comes first. Its halo cells travel on the side streams of the team while the interior is processed. Strided
-/// cells, as in columns, are packed for that, which costs a kernel. Never blocks.
+/// cells, as in columns, are packed for that, which costs a kernel. Blocks only where parallel_for over one device
+/// does, and at the first exchange of a shape of halos (see exchange_halos).
 /// @param s the sweep; the array of its region must have the widest halos of all arguments
 /// @param f the function of a cell
 /// @param arguments arrays and values for f
+/// @throws invalid_argument if an argument has a wider halo than the array of the region, or another distribution
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
   detail::call_sweep(detail::checked<detail::shard_loop_check<Space, F, Arguments...>>(), s, f,

@@ -69,7 +69,7 @@ class access_history {
   // Makes room for more records. Called before a ticket is reserved, because it may throw (R15).
   void reserve(std::size_t more) {
     if (!uses_.has_room_for(more)) [[unlikely]]
-      eviction(more);
+      grow(more);
   }
   bool has_room_for(std::size_t more) const { return uses_.has_room_for(more); }
   // True if the history holds exactly one record and it equals this access (fast path for repeated submissions). Then
@@ -142,7 +142,7 @@ class access_history {
   // A complete record may be dropped, unless its result is lost.
   static bool is_over(const access_record& u) { return u.by->finished(u.at) && !is_lost(u); }
   static bool is_lost(const access_record& u) { return u.write && u.by->is_lost(u.at); }
-  void eviction(std::size_t more);
+  void grow(std::size_t more);
   void revoke_exclusive() noexcept;
   // Only for bytes without users, so no submission can rely on the ownership.
   void drop_exclusive() noexcept {

@@ -47,10 +47,10 @@ shard_part<Rank> with_components(const component_axis<Rank, RegionRank>& c, cons
     return p;
   } else {
     shard_part<Rank> q{{}, c.of_cells(p.gap_axis), p.gap_begin, p.gap_end};
-    q.bounding_range.end[c.axis] = static_cast<std::ptrdiff_t>(e[c.axis]);
+    q.bounding_box.end[c.axis] = static_cast<std::ptrdiff_t>(e[c.axis]);
     for (std::size_t d = 0; d != RegionRank; ++d) {
-      q.bounding_range.begin[c.of_cells(d)] = p.bounding_range.begin[d];
-      q.bounding_range.end[c.of_cells(d)] = p.bounding_range.end[d];
+      q.bounding_box.begin[c.of_cells(d)] = p.bounding_box.begin[d];
+      q.bounding_box.end[c.of_cells(d)] = p.bounding_box.end[d];
     }
     return q;
   }

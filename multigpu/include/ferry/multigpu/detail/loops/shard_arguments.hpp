@@ -178,7 +178,7 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   const shard_part<Rank> p = with_components(components_of(a.what->name(), layout, region), layout.extents(), part);
   const box<Rank> local = layout.local(member);
   const shard_reach<Rank> reach(layout);
-  const box<Rank> seen = a.mode == access_mode::out ? p.bounding_range : reach.around(p.bounding_range, local);
+  const box<Rank> seen = a.mode == access_mode::out ? p.bounding_box : reach.around(p.bounding_box, local);
   auto cells = cells_for_call(*a.what, member, seen);
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(), label};

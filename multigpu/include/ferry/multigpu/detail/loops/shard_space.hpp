@@ -10,16 +10,16 @@ namespace ferry::inline FERRY_ABI::detail {
 
 template <std::size_t Rank>
 stretch stretch_of(const shard_part<Rank>& p, std::size_t d) {
-  stretch s{static_cast<std::size_t>(p.bounding_range.begin[d]), std::size_t(-1), 0};
+  stretch s{static_cast<std::size_t>(p.bounding_box.begin[d]), std::size_t(-1), 0};
   if (p.has_gap() && p.gap_axis == d) {
-    s.before_jump = static_cast<std::size_t>(p.gap_begin - p.bounding_range.begin[d]);
+    s.before_jump = static_cast<std::size_t>(p.gap_begin - p.bounding_box.begin[d]);
     s.jump = static_cast<std::size_t>(p.gap_end - p.gap_begin);
   }
   return s;
 }
 template <std::size_t Rank>
 std::size_t cells_along(const shard_part<Rank>& p, std::size_t d) {
-  return p.bounding_range.length(d) -
+  return p.bounding_box.length(d) -
          (p.has_gap() && p.gap_axis == d ? static_cast<std::size_t>(p.gap_end - p.gap_begin) : std::size_t{0});
 }
 

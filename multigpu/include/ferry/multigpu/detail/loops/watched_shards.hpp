@@ -15,7 +15,7 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   box<Rank> rest;
   for (std::size_t d = 0; d != Rank; ++d)
     rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
-  const box<Rank> seen = rest, bounding_range = a.region.bounding_range;
+  const box<Rank> seen = rest, bounding_box = a.region.bounding_box;
   const auto add = [&](const box<Rank>& b, bool stale, bool declared = true) {
     if (b.empty()) return;
     watched_cells w;
@@ -34,9 +34,9 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
       if (p.member == a.member) add(p.cells & seen, true);
   if (a.mode == access_mode::in) return;
   for (std::size_t d = 0; d != Rank; ++d) {
-    add(rest.with(d, rest.begin[d], bounding_range.begin[d]), false);
-    add(rest.with(d, bounding_range.end[d], rest.end[d]), false);
-    rest = rest.with(d, bounding_range.begin[d], bounding_range.end[d]);
+    add(rest.with(d, rest.begin[d], bounding_box.begin[d]), false);
+    add(rest.with(d, bounding_box.end[d], rest.end[d]), false);
+    rest = rest.with(d, bounding_box.begin[d], bounding_box.end[d]);
   }
   if (!a.region.has_gap()) return;
   // In the gap, the kernel declares to read the cells within the halo width of its slabs. Other kernels may write the
@@ -44,9 +44,9 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   const std::size_t across = a.region.gap_axis;
   const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = a.reach.width[across];
   const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
-  add(bounding_range.with(across, begin, low), false);
-  add(bounding_range.with(across, high, end), false);
-  add(bounding_range.with(across, low, high), false, false);
+  add(bounding_box.with(across, begin, low), false);
+  add(bounding_box.with(across, high, end), false);
+  add(bounding_box.with(across, low, high), false, false);
 }
 
 // The checks of a run that launch_simulated takes.
