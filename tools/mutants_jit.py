@@ -19,7 +19,7 @@ MUTANTS = [
     ("requests", "failures are reported each time", (SERVICE, "if (std::exchange(has_reported_, true) || is_stopping_) return;", "if (is_stopping_) return;")),
     ("requests", "code on disk that the driver refuses is a failure", (SERVICE, "    return nullptr;  // the driver refuses the code: the caller compiles again\n", "    throw;\n")),
     ("requests", "the thread ends at a failure", (SERVICE, "  } catch (const std::exception& e) {\n    failure = plain_what(e);\n", "  } catch (const compile_error& e) {\n    failure = plain_what(e);\n")),
-    ("exit", "a child process destroys the condition variables of its parent", (SERVICE, "  if (is_of_parent()) static_cast<void>(changes_.release());", "  ")),
+    ("exit", "a child process destroys the condition variables of its parent", (SERVICE, "  if (!is_of_parent()) return;", "  return;")),
     ("exit", "the end of the main thread does not stop the thread", (RUNNING, "call_at_main_thread_end(stop_all_running);", "")),
     ("exit", "the thread is not stopped before objects of the compiler", (SERVICE, "if (std::exchange(is_first, false)) stop_before_libraries_end();", "is_first = false;")),
     ("table", "shapes of one bucket are the same", (TABLE, "if (n->hash == hash && n->of->device == device && n->shape == shape) return n->of;", "if (n->of->device == device) return n->of;")),

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <system_error>
@@ -37,7 +38,11 @@ kernel_service::kernel_service(compiler& by, code_loader& loader, jit_settings s
 kernel_service::~kernel_service() {
   remove_running(*this);
   stop();
-  if (is_of_parent()) static_cast<void>(changes_.release());  // their destructors would wait for the parent's threads
+  if (!is_of_parent()) return;
+  // The destructors of condition variables would wait for the parent's threads. In this list they are no leaks.
+  static std::atomic<changes*> not_destroyed{nullptr};
+  changes* const last = changes_.release();
+  last->older = not_destroyed.exchange(last);
 }
 
 bool kernel_service::is_of_parent() const { return process_ != 0 && ::getpid() != process_; }

@@ -80,6 +80,7 @@ class kernel_service {
   fork_guard unlocked_by_fork_{mutex_};
   struct changes {
     std::condition_variable requested, settled;
+    changes* older = nullptr;  // in the list of those that a child process cannot destroy
   };
   std::unique_ptr<changes> changes_ = std::make_unique<changes>();
   // by device and text of the source
