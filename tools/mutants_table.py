@@ -55,7 +55,8 @@ TASK_SCOPE, TASK_FAILURES = "core/include/ferry/core/detail/ordering/host_tasks.
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
 # In access_guard.
-ORDER = "    locked_histories locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"
+ORDER = ("    locked_histories locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n"
+         "    at_ = on.reserve();")
 
 MUTANTS = [
     # Access histories: ordering dependencies.
