@@ -57,9 +57,8 @@ migration_policy::migration_policy(runtime& m)
 migration_policy& migration_policy::current() {
   if (migration_policy* known = of(runtime::current())) return *known;
   throw not_supported(
-      "this runtime was made before ferry/unified.hpp installed the migration policy: include <ferry/unified.hpp> in "
-      "the "
-      "program");
+      "this runtime was made before ferry/unified.hpp installed the migration policy: include "
+      "<ferry/unified.hpp> in the program");
 }
 
 bool migration_policy::may_move(const array_record& r) const {
