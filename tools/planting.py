@@ -73,8 +73,7 @@ def use_test_library():
 
 
 def has_tests(source):
-    """True if other sources link without this one. tests/contract/fixture_test.cpp also defines the fixture of others.
-    """
+    """True if other sources link without this one. tests/contract/fixture_test.cpp has the fixture of others, too."""
     return source.startswith("tests/") and source.endswith("_test.cpp") and not source.endswith("fixture_test.cpp")
 
 
@@ -103,11 +102,12 @@ class Program:
         self.compiler = [options.compiler]
         if shutil.which("ccache"):
             self.compiler = ["ccache", options.compiler, "-fpch-preprocess"]
-            sloppiness = filter(None, [os.environ.get("CCACHE_SLOPPINESS"), "pch_defines,time_macros"])
-            os.environ |= {"CCACHE_SLOPPINESS": ",".join(sloppiness), "CCACHE_PCH_EXTSUM": "1", "CCACHE_NOHASHDIR": "1"}
         self.lines = {}
 
     def precompile(self):
+        """Compiles the standard headers. The variables are for ccache, which identifies the result by the file .sum."""
+        sloppiness = filter(None, [os.environ.get("CCACHE_SLOPPINESS"), "pch_defines,time_macros"])
+        os.environ |= {"CCACHE_SLOPPINESS": ",".join(sloppiness), "CCACHE_PCH_EXTSUM": "1", "CCACHE_NOHASHDIR": "1"}
         header = self.tree / PRECOMPILED
         header.write_text("".join(f"#include <{h}>\n" for h in STANDARD_HEADERS.split()))
         compiled = header.with_suffix(".hpp.gch")
@@ -115,7 +115,6 @@ class Program:
         status, text = run(command, self.tree)
         if status:
             fail(f"the standard headers do not compile\n{text}")
-        # ccache identifies the precompiled header by this file.
         read = run([self.options.compiler, *FLAGS, "-E", PRECOMPILED], self.tree)[1]
         compiled.with_suffix(".gch.sum").write_text(hashlib.sha256(read.encode()).hexdigest())
 
